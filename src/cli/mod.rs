@@ -1,0 +1,1 @@
+//! The command line: its grammar, and the commands that need no screen.

@@ -1,0 +1,2 @@
+//! The words everyone uses: conversations, sampling settings, the engine's vocabulary. Plain data on std and serde;
+//! nothing here reads a clock, a file or a terminal.

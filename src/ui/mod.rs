@@ -1,0 +1,1 @@
+//! State to cells and keys to messages: theme, keymap, markdown, widgets. Reads the state and never changes it.
