@@ -1,2 +1,6 @@
 //! The words everyone uses: conversations, sampling settings, the engine's vocabulary. Plain data on std and serde;
 //! nothing here reads a clock, a file or a terminal.
+
+pub mod role;
+
+pub use role::Role;
