@@ -1,2 +1,19 @@
 //! The functional core: `State`, everything that can happen (`Msg`), everything that we can cause (`Effect`), and the pure
 //! function between them. No I/O, clock, randomness, channel or terminal here.
+
+pub mod action;
+pub mod command;
+pub mod draft;
+pub mod effect;
+pub mod msg;
+pub mod notice;
+pub mod state;
+pub mod tuning;
+pub mod update;
+
+pub use action::Action;
+pub use command::{COMMANDS, Command, CommandId};
+pub use effect::Effect;
+pub use msg::Msg;
+pub use state::State;
+pub use update::update;

@@ -1,0 +1,125 @@
+//! What a key can ask for: one table of names from which the keymap, its configuration and the help screen are made.
+//! Which key asks for what is the `ui` room's business.
+
+use super::command::{COMMANDS, CommandId};
+
+/// Something that a key is bound to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Send the draft, or run it where it is a slash command.
+    Send,
+    /// Break the line.
+    Newline,
+    /// Close what is open, else stop the answer.
+    Escape,
+    /// Stop the answer; twice within two seconds ends quipu.
+    Interrupt,
+    /// End quipu where the draft is empty.
+    QuitIfEmpty,
+    /// The message sent before.
+    HistoryPrevious,
+    /// The message sent after, and at the end the draft itself.
+    HistoryNext,
+    /// Take the selected completion.
+    Complete,
+    /// Select the next completion.
+    CompletionNext,
+    /// Select the completion before.
+    CompletionPrevious,
+    /// Scroll a page up.
+    PageUp,
+    /// Scroll a page down.
+    PageDown,
+    /// Show the beginning.
+    Top,
+    /// Show the end and stay there.
+    Follow,
+    /// Show the version of the last answer before this one.
+    VersionPrevious,
+    /// Show the version of the last answer after this one.
+    VersionNext,
+    /// Draw the screen anew.
+    Redraw,
+    /// Stop the process, as every program in a shell can be.
+    Suspend,
+    /// Run a command without arguments.
+    Run(CommandId),
+}
+
+/// The actions that are no commands: name in the configuration, and one line of help. The order is the help screen's.
+pub const ACTIONS: &[(Action, &str, &str)] = &[
+    (Action::Send, "send", "send the message, or run the command"),
+    (Action::Newline, "newline", "break the line"),
+    (Action::Escape, "escape", "close what is open, else stop the answer"),
+    (Action::Interrupt, "interrupt", "stop the answer; twice to quit"),
+    (Action::QuitIfEmpty, "quit-if-empty", "quit where the message is empty"),
+    (Action::HistoryPrevious, "history-previous", "the message sent before"),
+    (Action::HistoryNext, "history-next", "the message sent after"),
+    (Action::Complete, "complete", "take the selected completion"),
+    (Action::CompletionNext, "completion-next", "the next completion"),
+    (
+        Action::CompletionPrevious,
+        "completion-previous",
+        "the completion before",
+    ),
+    (Action::PageUp, "page-up", "scroll a page up"),
+    (Action::PageDown, "page-down", "scroll a page down"),
+    (Action::Top, "top", "scroll to the beginning"),
+    (Action::Follow, "follow", "scroll to the end and stay there"),
+    (
+        Action::VersionPrevious,
+        "version-previous",
+        "the version of the last answer before this one",
+    ),
+    (
+        Action::VersionNext,
+        "version-next",
+        "the version of the last answer after this one",
+    ),
+    (Action::Redraw, "redraw", "draw the screen anew"),
+    (Action::Suspend, "suspend", "suspend quipu; 'fg' brings it back"),
+];
+
+impl Action {
+    /// The action of this name: a row of [`ACTIONS`], or a command's name.
+    pub fn find(name: &str) -> Option<Self> {
+        let plain = ACTIONS.iter().find(|(_, n, _)| *n == name).map(|(action, ..)| *action);
+        plain.or_else(|| COMMANDS.iter().find(|c| c.name == name).map(|c| Self::Run(c.id)))
+    }
+
+    /// The name in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Run(id) => id.command().name,
+            _ => ACTIONS
+                .iter()
+                .find(|(action, ..)| *action == self)
+                .map_or("", |(_, name, _)| name),
+        }
+    }
+
+    /// One line on what it does.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Run(id) => id.command().help,
+            _ => ACTIONS
+                .iter()
+                .find(|(action, ..)| *action == self)
+                .map_or("", |(.., help)| help),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_action_is_found_by_its_name() {
+        let commands = COMMANDS.iter().map(|c| Action::Run(c.id));
+        for action in ACTIONS.iter().map(|(a, ..)| *a).chain(commands) {
+            assert_eq!(Action::find(action.name()), Some(action));
+            assert!(!action.help().is_empty());
+        }
+    }
+}

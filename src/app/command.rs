@@ -1,0 +1,268 @@
+//! The command table: slash commands, completion, help and the README's list are all read from it. What a command does is in
+//! `update/`.
+
+/// A command, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CommandId {
+    /// Begin a new conversation.
+    New,
+    /// Answer again.
+    Retry,
+    /// Stop the answer.
+    Stop,
+    /// Show the exact prompt.
+    Prompt,
+    /// Show or set the system prompt.
+    System,
+    /// Show or set a sampling parameter.
+    Set,
+    /// Show or choose a preset.
+    Preset,
+    /// Show or load a model.
+    Model,
+    /// Show keys and commands.
+    Help,
+    /// End quipu.
+    Quit,
+}
+
+impl CommandId {
+    /// The row of the table.
+    pub fn command(self) -> &'static Command {
+        // A test holds that every id has its row; the first row is the harmless answer if one were ever missing.
+        COMMANDS.iter().find(|c| c.id == self).unwrap_or(&COMMANDS[0])
+    }
+}
+
+/// Under which heading a command is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// The conversation.
+    Chat,
+    /// How tokens are drawn.
+    Sampling,
+    /// What speaks.
+    Model,
+    /// What is on the screen.
+    View,
+}
+
+impl Group {
+    /// All groups, in the order in which they are listed.
+    pub const ALL: [Self; 4] = [Self::Chat, Self::Sampling, Self::Model, Self::View];
+
+    /// The heading.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Sampling => "sampling",
+            Self::Model => "model",
+            Self::View => "view",
+        }
+    }
+}
+
+/// What the first argument of a command can be completed with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completes {
+    /// Nothing that we know.
+    Nothing,
+    /// A sampling parameter.
+    Parameter,
+    /// A preset.
+    Preset,
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Command {
+    /// Which one.
+    pub id: CommandId,
+    /// Typed after the slash.
+    pub name: &'static str,
+    /// Other names that people's hands know.
+    pub aliases: &'static [&'static str],
+    /// Its arguments as shown in the help; empty where there are none. `[…]` may be left out.
+    pub args: &'static str,
+    /// One line on what it does.
+    pub help: &'static str,
+    /// Under which heading.
+    pub group: Group,
+    /// What completes its first argument.
+    pub completes: Completes,
+}
+
+/// All commands. The order is the order on the screen: do not sort.
+pub const COMMANDS: &[Command] = &[
+    Command {
+        id: CommandId::New,
+        name: "new",
+        aliases: &["clear"],
+        args: "",
+        help: "begin a new conversation",
+        group: Group::Chat,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Retry,
+        name: "retry",
+        aliases: &["regen"],
+        args: "",
+        help: "answer again, as another version",
+        group: Group::Chat,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Stop,
+        name: "stop",
+        aliases: &[],
+        args: "",
+        help: "stop the answer and keep what was said",
+        group: Group::Chat,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Prompt,
+        name: "prompt",
+        aliases: &[],
+        args: "",
+        help: "show the exact prompt, token by token",
+        group: Group::Chat,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::System,
+        name: "system",
+        aliases: &[],
+        args: "[TEXT|off]",
+        help: "show, set or remove the system prompt",
+        group: Group::Chat,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Set,
+        name: "set",
+        aliases: &[],
+        args: "[NAME [VALUE]]",
+        help: "show or set a sampling parameter, from the next token on",
+        group: Group::Sampling,
+        completes: Completes::Parameter,
+    },
+    Command {
+        id: CommandId::Preset,
+        name: "preset",
+        aliases: &[],
+        args: "[NAME]",
+        help: "show or choose a sampling preset",
+        group: Group::Sampling,
+        completes: Completes::Preset,
+    },
+    Command {
+        id: CommandId::Model,
+        name: "model",
+        aliases: &["load"],
+        args: "[FILE|cria]",
+        help: "show the model, or load another",
+        group: Group::Model,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Help,
+        name: "help",
+        aliases: &["keys"],
+        args: "",
+        help: "show keys and commands",
+        group: Group::View,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Quit,
+        name: "quit",
+        aliases: &["exit", "bye"],
+        args: "",
+        help: "end quipu",
+        group: Group::View,
+        completes: Completes::Nothing,
+    },
+];
+
+/// What a line in the composer means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line<'a> {
+    /// A message to the model.
+    Message(&'a str),
+    /// A command and its arguments, trimmed.
+    Command(CommandId, &'a str),
+    /// A slash and a name that no command has, with the nearest that one has.
+    Unknown(&'a str, Option<&'static str>),
+}
+
+/// Reads what stands in the composer. What begins with one slash is a command and its arguments, which may have several
+/// lines; a doubled slash sends a message that begins with one.
+pub fn parse(draft: &str) -> Line<'_> {
+    let text = draft.trim();
+    let Some(rest) = text.strip_prefix('/') else {
+        return Line::Message(text);
+    };
+    if rest.starts_with('/') {
+        return Line::Message(rest);
+    }
+    let (name, args) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    match find(name) {
+        Some(command) => Line::Command(command.id, args.trim()),
+        None => Line::Unknown(name, nearest(name)),
+    }
+}
+
+/// The command of this name or alias, in any case.
+pub fn find(name: &str) -> Option<&'static Command> {
+    let name = name.to_lowercase();
+    COMMANDS
+        .iter()
+        .find(|c| c.name == name || c.aliases.contains(&name.as_str()))
+}
+
+/// Similarity (Jaro-Winkler, 0 to 1) from which a name is worth proposing.
+const NEAR: f64 = 0.7;
+
+/// The command whose name or alias is most like `name`, if any is.
+pub fn nearest(name: &str) -> Option<&'static str> {
+    let name = name.to_lowercase();
+    let likeness = |c: &Command| {
+        let names = c.aliases.iter().chain([&c.name]);
+        names.map(|n| strsim::jaro_winkler(n, &name)).fold(0.0, f64::max)
+    };
+    let best = COMMANDS.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(best) >= NEAR).then_some(best.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_found_and_stands_once() {
+        let mut seen = std::collections::HashSet::new();
+        for command in COMMANDS {
+            for name in command.aliases.iter().chain([&command.name]) {
+                assert!(seen.insert(*name), "'{name}' stands twice");
+                assert_eq!(find(name).unwrap().id, command.id);
+            }
+            assert_eq!(command.id.command().name, command.name);
+        }
+    }
+
+    #[test]
+    fn lines_are_read_as_people_mean_them() {
+        assert_eq!(parse("  hello\nworld "), Line::Message("hello\nworld"));
+        assert_eq!(parse("/set top-k  5 "), Line::Command(CommandId::Set, "top-k  5"));
+        assert_eq!(parse("/BYE"), Line::Command(CommandId::Quit, ""));
+        assert_eq!(parse("//etc is a folder"), Line::Message("/etc is a folder"));
+        assert_eq!(parse("/retyr"), Line::Unknown("retyr", Some("retry")));
+        assert_eq!(parse("/xyzzy"), Line::Unknown("xyzzy", None));
+        assert_eq!(
+            parse("/system You are\nterse."),
+            Line::Command(CommandId::System, "You are\nterse.")
+        );
+    }
+}

@@ -1,0 +1,207 @@
+//! The draft: what stands in the composer, what was sent before, and what completes it. The editing itself (cursor, lines,
+//! undo) is the composer's in `ui`; this file only knows the text.
+
+use crate::domain::Preset;
+use crate::domain::sampling::PARAMETERS;
+
+use super::command::{self, COMMANDS, Completes};
+
+/// What is being written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Draft {
+    /// The text in the composer.
+    pub text: String,
+    /// What completes it, while it is a slash command.
+    pub completion: Option<Completion>,
+    history: Vec<String>,
+    /// Where in the history we are, and the draft that was left for it.
+    browsing: Option<(usize, String)>,
+}
+
+/// Entries of the history kept: weeks of use, and bounded.
+const HISTORY: usize = 1000;
+
+impl Draft {
+    /// Takes the new text of the composer and looks for completions.
+    pub fn edited(&mut self, text: String, presets: &[Preset]) {
+        if self
+            .browsing
+            .as_ref()
+            .is_some_and(|(at, _)| self.history.get(*at) != Some(&text))
+        {
+            self.browsing = None;
+        }
+        self.completion = if self.browsing.is_some() {
+            None
+        } else {
+            Completion::of(&text, presets)
+        };
+        self.text = text;
+    }
+
+    /// Remembers what was sent and empties the draft.
+    pub fn sent(&mut self) {
+        let text = std::mem::take(&mut self.text);
+        if !text.trim().is_empty() && self.history.last() != Some(&text) {
+            self.history.push(text);
+        }
+        if self.history.len() > HISTORY {
+            self.history.remove(0);
+        }
+        self.browsing = None;
+        self.completion = None;
+    }
+
+    /// Steps back to what was sent before; `None` at the oldest.
+    pub fn older(&mut self) -> Option<String> {
+        let at = match &self.browsing {
+            Some((at, _)) => at.checked_sub(1)?,
+            None => self.history.len().checked_sub(1)?,
+        };
+        let left = self.browsing.take().map_or_else(|| self.text.clone(), |(_, left)| left);
+        self.browsing = Some((at, left));
+        self.show(at)
+    }
+
+    /// Steps forward again, at the end to the draft that was left; `None` where one is not in the history.
+    pub fn newer(&mut self) -> Option<String> {
+        let (at, left) = self.browsing.take()?;
+        if at + 1 < self.history.len() {
+            self.browsing = Some((at + 1, left));
+            return self.show(at + 1);
+        }
+        self.text.clone_from(&left);
+        Some(left)
+    }
+
+    fn show(&mut self, at: usize) -> Option<String> {
+        self.completion = None;
+        self.text = self.history.get(at)?.clone();
+        Some(self.text.clone())
+    }
+}
+
+/// One thing that the draft can be completed to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// What is shown.
+    pub label: String,
+    /// One line of help.
+    pub help: String,
+    /// The whole text of the composer once it is taken.
+    pub text: String,
+}
+
+/// What the draft can be completed to, best first; never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The choices.
+    pub choices: Vec<Choice>,
+    /// The selected one.
+    pub selected: usize,
+}
+
+impl Completion {
+    /// The completions of `text`: command names while one is typed, then what the command says its argument is.
+    pub fn of(text: &str, presets: &[Preset]) -> Option<Self> {
+        let typed = text
+            .strip_prefix('/')
+            .filter(|rest| !rest.starts_with('/') && !rest.contains('\n'))?;
+        let choices = match typed.split_once(' ') {
+            None => commands(typed),
+            Some((name, args)) if !args.contains(' ') => arguments(name, args, presets),
+            Some(_) => Vec::new(),
+        };
+        (!choices.is_empty()).then_some(Self { choices, selected: 0 })
+    }
+
+    /// Moves the selection, round and round.
+    pub fn step(&mut self, by: isize) {
+        self.selected = (self.selected as isize + by).rem_euclid(self.choices.len() as isize) as usize;
+    }
+
+    /// The selected choice.
+    pub fn choice(&self) -> Option<&Choice> {
+        self.choices.get(self.selected)
+    }
+}
+
+fn commands(typed: &str) -> Vec<Choice> {
+    let typed = typed.to_lowercase();
+    let starts = |c: &&command::Command| c.name.starts_with(&typed) || c.aliases.iter().any(|a| a.starts_with(&typed));
+    let choice = |c: &command::Command| Choice {
+        label: format!("/{} {}", c.name, c.args).trim_end().to_owned(),
+        help: c.help.to_owned(),
+        text: format!("/{}{}", c.name, if c.args.is_empty() { "" } else { " " }),
+    };
+    COMMANDS.iter().filter(starts).map(choice).collect()
+}
+
+fn arguments(name: &str, typed: &str, presets: &[Preset]) -> Vec<Choice> {
+    let Some(command) = command::find(name) else {
+        return Vec::new();
+    };
+    let typed = typed.to_lowercase();
+    let choice = |label: &str, help: &str, space: &str| Choice {
+        label: label.to_owned(),
+        help: help.to_owned(),
+        text: format!("/{name} {label}{space}"),
+    };
+    match command.completes {
+        Completes::Nothing => Vec::new(),
+        Completes::Parameter => {
+            let fits = |p: &&crate::domain::sampling::Parameter| {
+                p.name.starts_with(&typed) || p.aliases.iter().any(|a| a.starts_with(&typed))
+            };
+            PARAMETERS
+                .iter()
+                .filter(fits)
+                .map(|p| choice(p.name, p.help, " "))
+                .collect()
+        }
+        Completes::Preset => {
+            let fits = presets.iter().filter(|p| p.name.to_lowercase().starts_with(&typed));
+            fits.map(|p| choice(&p.name, "sampling preset", "")).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn history_gives_back_the_draft_it_was_left_for() {
+        let mut draft = Draft::default();
+        for text in ["one", "two"] {
+            draft.edited(text.to_owned(), &[]);
+            draft.sent();
+        }
+        draft.edited("unsent".to_owned(), &[]);
+        assert_eq!(draft.older().as_deref(), Some("two"));
+        assert_eq!(draft.older().as_deref(), Some("one"));
+        assert_eq!(draft.older(), None);
+        assert_eq!(draft.newer().as_deref(), Some("two"));
+        assert_eq!(draft.newer().as_deref(), Some("unsent"));
+        assert_eq!(draft.newer(), None);
+    }
+
+    #[test]
+    fn completions_follow_what_is_typed() {
+        let labels = |text: &str| -> Vec<String> {
+            Completion::of(text, &Preset::shipped())
+                .map_or(vec![], |c| c.choices.into_iter().map(|c| c.label).collect())
+        };
+        assert_eq!(labels("/re"), ["/retry"]);
+        assert_eq!(labels("/set top-p"), ["top-p"]);
+        assert_eq!(labels("/preset c"), ["creative", "code"]);
+        assert_eq!(
+            labels("/"),
+            COMMANDS
+                .iter()
+                .map(|c| format!("/{} {}", c.name, c.args).trim_end().to_owned())
+                .collect::<Vec<_>>()
+        );
+        assert!(labels("hello").is_empty() && labels("//x").is_empty() && labels("/set top-p 1").is_empty());
+    }
+}

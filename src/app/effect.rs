@@ -1,0 +1,30 @@
+//! Everything that we can cause, as one enum. Carrying it out is the shell's business.
+
+use crate::domain::inference::{Command, LoadOptions, TurnId};
+
+/// Something for the shell to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Find the model of this name (`None` is the one in the settings or the built-in one), check its file, and have the
+    /// engine load it. What goes wrong comes back as a failed turn.
+    Load {
+        /// Names the events of the load.
+        turn: TurnId,
+        /// What the person typed.
+        name: Option<String>,
+        /// How to load it.
+        options: LoadOptions,
+    },
+    /// Ask the engine.
+    Engine(Command),
+    /// Cancel this turn and all before it.
+    Cancel(TurnId),
+    /// Put this text into the composer, the cursor at its end.
+    SetDraft(String),
+    /// Draw the whole screen anew.
+    Redraw,
+    /// Give the terminal back and stop until the shell continues us.
+    Suspend,
+    /// End with this exit code.
+    Quit(u8),
+}

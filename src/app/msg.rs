@@ -1,0 +1,30 @@
+//! Everything that can happen, as one enum. What happens then is `update`'s business.
+
+use std::time::Duration;
+
+use crate::domain::inference::Event;
+
+use super::action::Action;
+use super::notice::Level;
+use super::state::ViewInfo;
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Msg {
+    /// The time since start, told before the messages of a batch and whenever [`super::State::wakes_at`] asked for it.
+    Tick(Duration),
+    /// A key or a click asked for this.
+    Action(Action),
+    /// The composer's text changed.
+    Edited(String),
+    /// The transcript or the open overlay is to move by lines; down is positive.
+    ScrollBy(i32),
+    /// The engine told something.
+    Engine(Event),
+    /// A frame was drawn and this is what it looked like.
+    Viewed(ViewInfo),
+    /// The shell has something to tell the person.
+    Notice(Level, String),
+    /// The process was asked to end by this signal's number, or the terminal went away.
+    Terminate(i32),
+}

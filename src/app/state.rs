@@ -1,0 +1,240 @@
+//! The whole state of the program as plain data. It is changed by `update` alone and read by the view.
+
+use std::time::Duration;
+
+use crate::domain::inference::{Failure, LoadOptions, ModelInfo, PrefillProgress, PromptView, TurnId};
+use crate::domain::{Conversation, MessageId};
+
+use super::draft::Draft;
+use super::effect::Effect;
+use super::notice::Notices;
+use super::tuning::Tuning;
+
+/// Everything there is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// What was said.
+    pub conversation: Conversation,
+    /// What the engine is with.
+    pub engine: Engine,
+    /// The answer under way.
+    pub running: Option<Running>,
+    /// What is being written.
+    pub draft: Draft,
+    /// How tokens are drawn.
+    pub tuning: Tuning,
+    /// What of it all is on the screen.
+    pub screen: Screen,
+    /// Words to the person.
+    pub notices: Notices,
+    /// What the settings said.
+    pub options: Options,
+    /// The context in use, in tokens, as last told.
+    pub context_used: u32,
+    /// The last turn given out.
+    pub turn: TurnId,
+    /// When an interrupt was last asked for with nothing to stop.
+    pub interrupted: Option<Duration>,
+    /// The time since start, as last told.
+    pub now: Duration,
+}
+
+/// Settings that `update` needs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// Longest answer in tokens; `None` is until the model ends or the context is full.
+    pub max_tokens: Option<u32>,
+    /// How to load models.
+    pub load: LoadOptions,
+}
+
+/// What the engine is with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Engine {
+    /// No model was asked for.
+    #[default]
+    Empty,
+    /// A model is being loaded.
+    Loading {
+        /// The load.
+        turn: TurnId,
+        /// Bytes so far.
+        done: u64,
+        /// Bytes in all; 0 while unknown.
+        total: u64,
+        /// When it began.
+        since: Duration,
+    },
+    /// A model can be talked to.
+    Ready(Box<ModelInfo>),
+    /// The model could not be loaded.
+    Failed(Failure),
+    /// The engine thread is gone.
+    Dead(String),
+}
+
+impl Engine {
+    /// The model, once it can be talked to.
+    pub fn model(&self) -> Option<&ModelInfo> {
+        match self {
+            Self::Ready(model) => Some(model),
+            _ => None,
+        }
+    }
+}
+
+/// An answer under way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Running {
+    /// Its turn.
+    pub turn: TurnId,
+    /// The message that grows.
+    pub answer: MessageId,
+    /// How far it is.
+    pub phase: Phase,
+    /// When it was asked for.
+    pub since: Duration,
+}
+
+/// How far an answer is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Phase {
+    /// It waits for the model to be loaded.
+    Queued,
+    /// The prompt is being read.
+    Prefill(PrefillProgress),
+    /// Tokens come.
+    Decoding {
+        /// Tokens so far.
+        tokens: u32,
+        /// When the first came.
+        first: Duration,
+    },
+    /// It was stopped and the engine has not said so yet.
+    Stopping,
+}
+
+/// What is on the screen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Screen {
+    /// Where the transcript stands.
+    pub scroll: Scroll,
+    /// What lies over it.
+    pub overlay: Option<Overlay>,
+    /// What the last frame looked like.
+    pub view: ViewInfo,
+}
+
+/// Where the transcript stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scroll {
+    /// At the end, and staying there.
+    #[default]
+    Follow,
+    /// With this line at the top, counted from 0.
+    At(u32),
+}
+
+/// What lies over the transcript; each is a text that scrolls.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Overlay {
+    /// Keys and commands.
+    Help {
+        /// First line shown.
+        top: u32,
+    },
+    /// The exact prompt.
+    Prompt {
+        /// The request; `prompt` is there once the engine answered it.
+        turn: TurnId,
+        /// The prompt.
+        prompt: Option<PromptView>,
+        /// First line shown.
+        top: u32,
+    },
+    /// Plain text under a title.
+    Text {
+        /// The title.
+        title: String,
+        /// The lines.
+        text: String,
+        /// First line shown.
+        top: u32,
+    },
+}
+
+impl Overlay {
+    /// The first line shown, to change.
+    pub fn top_mut(&mut self) -> &mut u32 {
+        match self {
+            Self::Help { top } | Self::Prompt { top, .. } | Self::Text { top, .. } => top,
+        }
+    }
+}
+
+/// What a frame looked like: how much there is and how much fits, in lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ViewInfo {
+    /// Lines of the whole transcript.
+    pub transcript: u32,
+    /// Lines of it that fit.
+    pub viewport: u32,
+    /// Lines of the whole open overlay; 0 where none is open.
+    pub overlay: u32,
+    /// Lines of it that fit.
+    pub overlay_viewport: u32,
+}
+
+/// How often something that moves is drawn: quick enough to look alive, slow enough to cost nothing.
+const ANIMATION: Duration = Duration::from_millis(100);
+
+impl State {
+    /// The state at start with what the settings say, and what to do first: load `model`.
+    pub fn start(
+        tuning: Tuning,
+        options: Options,
+        system: Option<String>,
+        model: Option<String>,
+    ) -> (Self, Vec<Effect>) {
+        let mut state = Self {
+            tuning,
+            options,
+            ..Self::default()
+        };
+        state.conversation.system = system;
+        let load = state.load(model);
+        (state, vec![load])
+    }
+
+    /// Begins a load and returns the effect that does it.
+    pub(super) fn load(&mut self, name: Option<String>) -> Effect {
+        let turn = self.next_turn();
+        self.engine = Engine::Loading {
+            turn,
+            done: 0,
+            total: 0,
+            since: self.now,
+        };
+        Effect::Load {
+            turn,
+            name,
+            options: self.options.load.clone(),
+        }
+    }
+
+    /// Gives out a new turn.
+    pub(super) fn next_turn(&mut self) -> TurnId {
+        self.turn = self.turn.next();
+        self.turn
+    }
+
+    /// When the screen would change although nothing happens: the next step of an animation, or a notice going away.
+    pub fn wakes_at(&self) -> Option<Duration> {
+        let moves = matches!(self.engine, Engine::Loading { .. }) || self.running.is_some();
+        let animation = moves.then(|| self.now + ANIMATION);
+        [animation, self.notices.changes_at(self.now)]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+}

@@ -1,0 +1,206 @@
+//! A conversation is a tree of messages of which one path is on the screen. Nothing is ever overwritten: another answer is
+//! a sibling, and siblings are versions. Keeping the tree on disk is not this file's business.
+
+use super::inference::{Finish, Stats, Token};
+use super::role::Role;
+
+/// A message's place in its conversation: ids count from 0 in the order of creation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MessageId(u32);
+
+impl MessageId {
+    const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// How an answer came to be.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// Fingerprint of the model that spoke.
+    pub model: String,
+    /// Its name for people.
+    pub model_name: String,
+    /// The ids it said, in order.
+    pub tokens: Vec<Token>,
+    /// Why it ended; `None` while it streams or when it was cut off.
+    pub finish: Option<Finish>,
+    /// Counts and times, once it ended.
+    pub stats: Stats,
+}
+
+/// Something that was said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    /// Its id.
+    pub id: MessageId,
+    /// What it answers; `None` at the root.
+    pub parent: Option<MessageId>,
+    /// Who spoke.
+    pub role: Role,
+    /// The words exactly as they were said; sanitising is for who shows them.
+    pub text: String,
+    /// For what a model said: how.
+    pub answer: Option<Answer>,
+}
+
+/// The tree. Messages are only ever added, so an id stays good for the conversation's life.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conversation {
+    messages: Vec<Message>,
+    tip: Option<MessageId>,
+    /// The system prompt in force, if any.
+    pub system: Option<String>,
+}
+
+impl Conversation {
+    /// Whether nothing was said yet.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// The last message of the path on the screen.
+    pub fn tip(&self) -> Option<MessageId> {
+        self.tip
+    }
+
+    /// The message of this id, if it is of this conversation.
+    pub fn get(&self, id: MessageId) -> Option<&Message> {
+        self.messages.get(id.index())
+    }
+
+    /// The same, to write to.
+    pub fn get_mut(&mut self, id: MessageId) -> Option<&mut Message> {
+        self.messages.get_mut(id.index())
+    }
+
+    /// Says `text` after the tip and makes it the tip.
+    pub fn push(&mut self, role: Role, text: impl Into<String>) -> MessageId {
+        self.add(self.tip, role, text.into())
+    }
+
+    /// Begins another version of `of` (same parent, same role) and makes it the tip. `None` where there is no such message.
+    pub fn push_version(&mut self, of: MessageId, text: impl Into<String>) -> Option<MessageId> {
+        let Message { parent, role, .. } = *self.get(of)?;
+        Some(self.add(parent, role, text.into()))
+    }
+
+    fn add(&mut self, parent: Option<MessageId>, role: Role, text: String) -> MessageId {
+        let id = MessageId(self.messages.len() as u32);
+        self.messages.push(Message {
+            id,
+            parent,
+            role,
+            text,
+            answer: None,
+        });
+        self.tip = Some(id);
+        id
+    }
+
+    /// The messages from the root to the tip.
+    pub fn path(&self) -> Vec<&Message> {
+        self.path_to(self.tip)
+    }
+
+    /// The messages from the root to `end`, both included.
+    pub fn path_to(&self, end: Option<MessageId>) -> Vec<&Message> {
+        let mut path: Vec<_> =
+            std::iter::successors(end.and_then(|id| self.get(id)), |m| self.get(m.parent?)).collect();
+        path.reverse();
+        path
+    }
+
+    /// All versions of `id`, itself included, oldest first.
+    pub fn versions(&self, id: MessageId) -> Vec<MessageId> {
+        let Some(message) = self.get(id) else { return Vec::new() };
+        self.messages
+            .iter()
+            .filter(|m| m.parent == message.parent)
+            .map(|m| m.id)
+            .collect()
+    }
+
+    /// Shows the branch that goes through `id`, down to its newest end.
+    pub fn select(&mut self, id: MessageId) {
+        if self.get(id).is_none() {
+            return;
+        }
+        let mut tip = id;
+        while let Some(child) = self.messages.iter().rev().find(|m| m.parent == Some(tip)) {
+            tip = child.id;
+        }
+        self.tip = Some(tip);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_retry_is_a_version_beside_the_first() {
+        let mut talk = Conversation::default();
+        let question = talk.push(Role::User, "hello");
+        let first = talk.push(Role::Assistant, "hi");
+        let second = talk.push_version(first, "hello!").unwrap();
+        assert_eq!(talk.versions(first), [first, second]);
+        assert_eq!(talk.path().iter().map(|m| m.id).collect::<Vec<_>>(), [question, second]);
+        talk.push(Role::User, "and now?");
+        talk.select(first);
+        assert_eq!(
+            talk.path().iter().map(|m| m.text.as_str()).collect::<Vec<_>>(),
+            ["hello", "hi"]
+        );
+        talk.select(question);
+        assert_eq!(talk.path().len(), 3, "selecting goes down to the newest end");
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Push,
+        Version(usize),
+        Select(usize),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            Just(Step::Push),
+            any::<usize>().prop_map(Step::Version),
+            any::<usize>().prop_map(Step::Select)
+        ];
+        proptest::collection::vec(step, 0..60)
+    }
+
+    proptest! {
+        #[test]
+        fn no_message_is_lost_and_every_path_is_a_path(steps in steps()) {
+            let mut talk = Conversation::default();
+            let mut said: Vec<(MessageId, String)> = Vec::new();
+            for (n, step) in steps.into_iter().enumerate() {
+                let pick = |k: usize| (!said.is_empty()).then(|| said[k % said.len()].0);
+                let text = n.to_string();
+                match step {
+                    Step::Push => said.push((talk.push(Role::User, &text), text)),
+                    Step::Version(k) => if let Some(id) = pick(k) {
+                        said.push((talk.push_version(id, &text).unwrap(), text));
+                    },
+                    Step::Select(k) => if let Some(id) = pick(k) {
+                        talk.select(id);
+                        prop_assert!(talk.path().iter().any(|m| m.id == id));
+                    },
+                }
+                let path = talk.path();
+                prop_assert_eq!(path.last().map(|m| m.id), talk.tip());
+                prop_assert!(path.first().is_none_or(|m| m.parent.is_none()));
+                prop_assert!(path.windows(2).all(|w| w[1].parent == Some(w[0].id)));
+                for (id, text) in &said {
+                    prop_assert_eq!(&talk.get(*id).unwrap().text, text);
+                    prop_assert!(talk.versions(*id).contains(id));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,451 @@
+//! The engine's vocabulary: what can be asked of the thread that makes tokens, and what it tells.
+//!
+//! Plain data that both sides of the channel may see, free of llama.cpp. Every event names the turn it belongs to, so that
+//! a late word of a cancelled turn can be told from news.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::role::Role;
+use super::sampling::Sampling;
+
+/// A token id of a vocabulary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Token(pub i32);
+
+/// One request to the engine and everything that comes back for it. Ids grow and are never used twice in a process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TurnId(pub u64);
+
+impl TurnId {
+    /// The id after this one.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+/// Cancels turns from any thread: a mark that only rises. A turn at or below the mark is cancelled, so a cancel can neither
+/// hit a later turn nor need resetting.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicU64>);
+
+impl Cancel {
+    /// Cancels `turn` and all before it.
+    pub fn stop(&self, turn: TurnId) {
+        self.0.fetch_max(turn.0, Ordering::Relaxed);
+    }
+
+    /// Whether `turn` is cancelled. Turn 0 always is; the first real turn is 1.
+    pub fn is_stopped(&self, turn: TurnId) -> bool {
+        self.0.load(Ordering::Relaxed) >= turn.0
+    }
+}
+
+/// How much of a model to give to a graphics card.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GpuLayers {
+    /// All that fit; all of them where the backend decides.
+    #[default]
+    Auto,
+    /// This many layers; 0 keeps the model on the CPU.
+    Count(u32),
+}
+
+/// How to load a model. `None` means: decide from the model and the machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoadOptions {
+    /// Layers on the graphics card.
+    pub gpu_layers: GpuLayers,
+    /// Threads while generating; physical cores by default.
+    pub threads: Option<u32>,
+    /// Threads while reading a prompt; physical cores by default.
+    pub threads_batch: Option<u32>,
+    /// Context in tokens; min(trained, 8192, what memory allows) by default.
+    pub context: Option<u32>,
+    /// Tokens of a prompt handed to llama.cpp at once, 1 to context; 512 by default. Also how soon progress is seen.
+    pub batch: Option<u32>,
+    /// Tokens computed at once, 1 to batch; 512 by default.
+    pub ubatch: Option<u32>,
+    /// A chat template to use instead of the model's own: the jinja source.
+    pub template: Option<String>,
+}
+
+/// A model file that was found and whose header was checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelSource {
+    /// A GGUF file; the first part where it is split.
+    pub path: PathBuf,
+    /// Whether it is the one that quipu brings along.
+    pub builtin: bool,
+}
+
+/// A message as it goes into a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChatMessage {
+    /// Who speaks.
+    pub role: Role,
+    /// What was said, exactly.
+    pub content: String,
+    /// The ids it was generated as, when this very model said it: they go back into the prompt as they were, because the
+    /// same text may tokenize differently.
+    pub tokens: Option<Vec<Token>>,
+}
+
+/// What to generate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GenerateRequest {
+    /// The conversation so far, oldest first, ending with what is to be answered.
+    pub messages: Vec<ChatMessage>,
+    /// Settings for the first token; [`Command::Tune`] may change them under way.
+    pub sampling: Sampling,
+    /// Tokens after which to stop; `None` is until the model ends or the context is full.
+    pub max_tokens: Option<u32>,
+    /// Whether to compute the log-probability of every token said (one more pass over the logits).
+    pub logprobs: bool,
+}
+
+/// What the engine can be asked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Load a model, letting go of the one there is.
+    Load {
+        /// Names the events of this load.
+        turn: TurnId,
+        /// What to load.
+        source: ModelSource,
+        /// How.
+        options: LoadOptions,
+    },
+    /// Answer a conversation.
+    Generate {
+        /// Names the events of this answer.
+        turn: TurnId,
+        /// What and how.
+        request: GenerateRequest,
+    },
+    /// Replace the sampling settings of the running turn from its next token on. Of no effect between turns.
+    Tune(Sampling),
+    /// Render the exact prompt of a conversation without generating.
+    Render {
+        /// Names the event that answers.
+        turn: TurnId,
+        /// The conversation.
+        messages: Vec<ChatMessage>,
+    },
+    /// Time the engine: read `depth` tokens, then `prompt` tokens, then generate `generate` tokens.
+    Bench {
+        /// Names the event that answers.
+        turn: TurnId,
+        /// What to time.
+        request: BenchRequest,
+    },
+}
+
+/// What to time, in tokens.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BenchRequest {
+    /// Tokens in the context before timing starts.
+    pub depth: u32,
+    /// Prompt tokens to read under the clock; 0 skips.
+    pub prompt: u32,
+    /// Tokens to generate under the clock; 0 skips.
+    pub generate: u32,
+    /// Settings of the sampling that is part of generating.
+    pub sampling: Sampling,
+}
+
+/// What a timing found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BenchResult {
+    /// Time to read the prompt tokens.
+    pub prompt: Duration,
+    /// Time to generate the tokens, sampling included.
+    pub generate: Duration,
+}
+
+/// What the engine tells. Each event names its turn, except the last word of a dying engine.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A model is being loaded.
+    Loading {
+        /// The load.
+        turn: TurnId,
+        /// Bytes so far.
+        done: u64,
+        /// Bytes in all.
+        total: u64,
+    },
+    /// The model can be talked to.
+    Ready {
+        /// The load.
+        turn: TurnId,
+        /// What was loaded.
+        model: Box<ModelInfo>,
+    },
+    /// The prompt is being read.
+    Prefill {
+        /// The turn.
+        turn: TurnId,
+        /// How far.
+        progress: PrefillProgress,
+    },
+    /// A token was said.
+    Token {
+        /// The turn.
+        turn: TurnId,
+        /// The token.
+        said: Said,
+    },
+    /// The answer is over; text still held back comes as a last [`Event::Token`] before this.
+    Finished {
+        /// The turn.
+        turn: TurnId,
+        /// Why.
+        finish: Finish,
+        /// Counts and times.
+        stats: Stats,
+    },
+    /// The prompt that was asked for.
+    Rendered {
+        /// The request.
+        turn: TurnId,
+        /// The prompt, token by token.
+        prompt: PromptView,
+    },
+    /// The timing that was asked for.
+    Benched {
+        /// The request.
+        turn: TurnId,
+        /// What it found.
+        result: BenchResult,
+    },
+    /// The turn could not be carried out; the engine lives.
+    Failed {
+        /// The turn.
+        turn: TurnId,
+        /// What went wrong.
+        failure: Failure,
+    },
+    /// The engine thread is gone.
+    Died {
+        /// Its last words.
+        reason: String,
+    },
+}
+
+/// How far the reading of a prompt is, in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PrefillProgress {
+    /// Tokens in the KV cache by now, the reused ones included.
+    pub done: u32,
+    /// Tokens of the prompt.
+    pub total: u32,
+    /// Tokens that were in the KV cache already.
+    pub reused: u32,
+}
+
+/// A token that was said, and the text that became complete with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Said {
+    /// The id; `None` for the text that was still held back when the answer ended.
+    pub token: Option<Token>,
+    /// Whole characters only; empty while one is incomplete.
+    pub text: String,
+    /// Natural logarithm of its probability under the model's own distribution, before any stage; when asked for.
+    pub logprob: Option<f32>,
+}
+
+/// Why an answer ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finish {
+    /// The model said an end-of-generation token.
+    EndOfTurn,
+    /// The limit that was asked for.
+    MaxTokens,
+    /// No room is left in the context.
+    ContextFull,
+    /// Someone stopped it.
+    Stopped,
+}
+
+impl fmt::Display for Finish {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::EndOfTurn => "end of turn",
+            Self::MaxTokens => "token limit reached",
+            Self::ContextFull => "context full",
+            Self::Stopped => "stopped",
+        })
+    }
+}
+
+/// Counts and times of an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stats {
+    /// Tokens of the prompt.
+    pub prompt_tokens: u32,
+    /// Tokens of the prompt that were in the KV cache already.
+    pub reused_tokens: u32,
+    /// Tokens said.
+    pub generated: u32,
+    /// Tokens in the context at the end.
+    pub context_used: u32,
+    /// The seed in force, the one drawn included.
+    pub seed: u32,
+    /// From the request to the end of the prompt.
+    pub prefill: Duration,
+    /// From the request to the first token.
+    pub first_token: Duration,
+    /// From the first token to the last.
+    pub decode: Duration,
+}
+
+impl Stats {
+    /// Prompt tokens read per second, or `None` where nothing was timed.
+    pub fn prompt_rate(&self) -> Option<f64> {
+        rate(self.prompt_tokens.saturating_sub(self.reused_tokens), self.prefill)
+    }
+
+    /// Tokens said per second after the first, or `None` where nothing was timed.
+    pub fn decode_rate(&self) -> Option<f64> {
+        rate(self.generated.saturating_sub(1), self.decode)
+    }
+}
+
+/// Things per second, or `None` where there were none or no time passed.
+pub fn rate(count: u32, time: Duration) -> Option<f64> {
+    (count > 0 && !time.is_zero()).then(|| f64::from(count) / time.as_secs_f64())
+}
+
+/// What is known of a loaded model. Names come from the file and are sanitised.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelInfo {
+    /// Name for people.
+    pub name: String,
+    /// Tells this file from others; tokens generated by one model are not put into another's prompt.
+    pub fingerprint: String,
+    /// llama.cpp's word for the architecture.
+    pub architecture: String,
+    /// The quantization's name, as `Q8_0`.
+    pub quantization: String,
+    /// Weights.
+    pub parameters: u64,
+    /// Bytes of the weights.
+    pub bytes: u64,
+    /// Entries of the vocabulary, padding included.
+    pub vocabulary: u32,
+    /// Context in use, in tokens.
+    pub context: u32,
+    /// Context the model was trained on, in tokens.
+    pub context_trained: u32,
+    /// Threads while generating.
+    pub threads: u32,
+    /// Layers on a graphics card.
+    pub gpu_layers: u32,
+    /// Which chat template is used, in words.
+    pub template: String,
+    /// What the person should know, such as a smaller context than asked for.
+    pub warnings: Vec<String>,
+    /// Whether this is the built-in model.
+    pub builtin: bool,
+}
+
+/// The exact prompt, token by token.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PromptView {
+    /// The tokens in order; their texts joined are the prompt.
+    pub tokens: Vec<PromptToken>,
+    /// How the template was applied, in words.
+    pub template: String,
+    /// How many of the first tokens are in the KV cache.
+    pub cached: u32,
+}
+
+/// One token of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptToken {
+    /// The id.
+    pub token: Token,
+    /// Its text, lossy where it is part of a character.
+    pub text: String,
+    /// Whether it is a control token, which only the template can write.
+    pub control: bool,
+}
+
+/// What kind of thing went wrong: as much as anyone needs to act on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// The model cannot be loaded.
+    Model,
+    /// The load or the request was cancelled before anything was said.
+    Cancelled,
+    /// The prompt does not fit the context.
+    TooLong,
+    /// The chat template refuses the conversation.
+    Template,
+    /// No model is loaded.
+    NoModel,
+    /// llama.cpp failed while computing.
+    Compute,
+}
+
+/// Something that went wrong, in words for the person: what failed, the value, what to do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The kind.
+    pub kind: FailureKind,
+    /// The words, lower case, no full stop.
+    pub message: String,
+}
+
+impl Failure {
+    /// A failure of `kind` in these words.
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cancel_never_hits_a_later_turn() {
+        let cancel = Cancel::default();
+        assert!(!cancel.is_stopped(TurnId(1)));
+        cancel.stop(TurnId(2));
+        cancel.stop(TurnId(1));
+        assert!(cancel.is_stopped(TurnId(1)) && cancel.is_stopped(TurnId(2)));
+        assert!(!cancel.is_stopped(TurnId(3)));
+    }
+
+    #[test]
+    fn rates_are_told_only_where_something_was_timed() {
+        let stats = Stats {
+            generated: 11,
+            decode: Duration::from_secs(2),
+            ..Stats::default()
+        };
+        assert_eq!(stats.decode_rate(), Some(5.0));
+        assert_eq!(stats.prompt_rate(), None);
+    }
+}
