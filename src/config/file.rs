@@ -1,0 +1,244 @@
+//! The shape of the file: one table with every key that is not a sampling parameter (those are the domain's own table).
+//! Names, environment variables, bounds, defaults and help all come from here; `config.example.toml` is made from it.
+
+use crate::domain::sampling::{Kind, Parameter, Refused};
+
+use super::given::Given;
+use super::layers::{Amount, Layer};
+use super::problem::{Place, shown};
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key {
+    /// The section it belongs to.
+    pub(super) section: &'static str,
+    /// Its name in the file.
+    pub(super) name: &'static str,
+    /// The environment variable that sets it too.
+    pub(super) variable: &'static str,
+    /// The default, as TOML.
+    pub(super) default: &'static str,
+    /// What it does, in whole sentences.
+    pub(super) help: &'static str,
+    field: Field,
+}
+
+/// What a key accepts and how it reaches the layer.
+#[derive(Clone, Copy, Debug)]
+enum Field {
+    Text(fn(&mut Layer) -> &mut Option<String>),
+    Switch(fn(&mut Layer) -> &mut Option<bool>),
+    Amount(Bounds, fn(&mut Layer) -> &mut Option<Amount>),
+    Preset,
+}
+
+/// Smallest and largest number, both accepted.
+type Bounds = (u32, u32);
+
+/// More than any machine has, so that a slip of the finger is caught.
+const THREADS: Bounds = (1, 1024);
+/// More than any model looks back on; the model and the memory say the rest when it is loaded.
+const TOKENS: Bounds = (1, 1 << 24);
+/// No model is as deep.
+const LAYERS: Bounds = (0, 10_000);
+
+/// The sections in the order of the example, and what each is about.
+pub(super) const SECTIONS: &[(&str, &str)] = &[
+    ("model", "Which model to start with, and how it is loaded."),
+    (
+        "sampling",
+        "How tokens are drawn: a preset, and single values over it. `/set` and `/preset` change them while you chat.",
+    ),
+    (
+        "presets",
+        "Presets of your own, each a section [presets.NAME] of sampling values over llama.cpp's defaults.",
+    ),
+    ("chat", "What a new conversation starts with."),
+    ("ui", "How it looks and feels."),
+    (
+        "keys",
+        "Keys of your own, in sections [keys.CONTEXT]: an action, and a key or a list of keys. An empty list unbinds.",
+    ),
+];
+
+/// All keys, in the order of the example.
+pub(super) const KEYS: &[Key] = &[
+    Key {
+        section: "model",
+        name: "path",
+        variable: "QUIPU_MODEL",
+        default: "\"cria\"",
+        help: "A GGUF file, or \"cria\": the small model that quipu brings along.",
+        field: Field::Text(|layer| &mut layer.model),
+    },
+    Key {
+        section: "model",
+        name: "gpu-layers",
+        variable: "QUIPU_GPU_LAYERS",
+        default: "\"auto\"",
+        help: "Layers to put on the graphics card. \"auto\" is all that fit, 0 keeps the model on the CPU.",
+        field: Field::Amount(LAYERS, |layer| &mut layer.gpu_layers),
+    },
+    Key {
+        section: "model",
+        name: "threads",
+        variable: "QUIPU_THREADS",
+        default: "\"auto\"",
+        help: "CPU threads while an answer is written. \"auto\" is one for each physical core.",
+        field: Field::Amount(THREADS, |layer| &mut layer.threads),
+    },
+    Key {
+        section: "model",
+        name: "threads-batch",
+        variable: "QUIPU_THREADS_BATCH",
+        default: "\"auto\"",
+        help: "CPU threads while a prompt is read. \"auto\" is one for each physical core.",
+        field: Field::Amount(THREADS, |layer| &mut layer.threads_batch),
+    },
+    Key {
+        section: "model",
+        name: "context",
+        variable: "QUIPU_CONTEXT",
+        default: "\"auto\"",
+        help: "Tokens that the model can look back on. \"auto\" is what it was trained on, at most 8192 and what fits in memory.",
+        field: Field::Amount(TOKENS, |layer| &mut layer.context),
+    },
+    Key {
+        section: "model",
+        name: "batch",
+        variable: "QUIPU_BATCH",
+        default: "\"auto\"",
+        help: "Tokens of a prompt handed over at once; progress is shown, and a stop felt, after each batch. \"auto\" is 512.",
+        field: Field::Amount(TOKENS, |layer| &mut layer.batch),
+    },
+    Key {
+        section: "model",
+        name: "ubatch",
+        variable: "QUIPU_UBATCH",
+        default: "\"auto\"",
+        help: "Tokens computed at once, at most a batch. More is faster on some graphics cards and takes more memory. \"auto\" is 512.",
+        field: Field::Amount(TOKENS, |layer| &mut layer.ubatch),
+    },
+    Key {
+        section: "sampling",
+        name: "preset",
+        variable: "QUIPU_PRESET",
+        default: "\"balanced\"",
+        help: "Where the values start from: precise, balanced, creative, code, deterministic, llama.cpp, or one of your own.",
+        field: Field::Preset,
+    },
+    Key {
+        section: "chat",
+        name: "system",
+        variable: "QUIPU_SYSTEM",
+        default: "\"\"",
+        help: "The system prompt: instructions that stand before the conversation. An empty one leaves it to the model's template.",
+        field: Field::Text(|layer| &mut layer.system),
+    },
+    Key {
+        section: "chat",
+        name: "max-tokens",
+        variable: "QUIPU_MAX_TOKENS",
+        default: "\"auto\"",
+        help: "Longest answer in tokens. \"auto\" is until the model ends it or the context is full.",
+        field: Field::Amount(TOKENS, |layer| &mut layer.max_tokens),
+    },
+    Key {
+        section: "ui",
+        name: "theme",
+        variable: "QUIPU_THEME",
+        default: "\"quipu\"",
+        help: "The colours: the name of a theme that ships, of a file in the themes folder, or a file. \"quipu\" uses the terminal's own.",
+        field: Field::Text(|layer| &mut layer.theme),
+    },
+    Key {
+        section: "ui",
+        name: "mouse",
+        variable: "QUIPU_MOUSE",
+        default: "true",
+        help: "Whether the wheel scrolls the transcript. Selecting text then takes Shift in most terminals.",
+        field: Field::Switch(|layer| &mut layer.mouse),
+    },
+];
+
+impl Key {
+    /// The keys of a section.
+    pub(super) fn of(section: &str) -> impl Iterator<Item = &'static Self> + Clone + '_ {
+        KEYS.iter().filter(move |key| key.section == section)
+    }
+
+    /// What it accepts, in words.
+    pub(super) fn accepts(&self) -> String {
+        match self.field {
+            Field::Text(_) => "a text in quotes".to_owned(),
+            Field::Switch(_) => "true or false".to_owned(),
+            Field::Amount((min, max), _) => format!("\"auto\" or a whole number from {min} to {max}"),
+            Field::Preset => "the name of a preset, in quotes".to_owned(),
+        }
+    }
+
+    /// Puts a value into the layer. `written` is how it stands at its place, for the message.
+    ///
+    /// # Errors
+    /// The words for what is wrong with it.
+    pub(super) fn set(&self, layer: &mut Layer, given: Given<'_>, written: &str, place: Place) -> Result<(), String> {
+        let accepted = match self.field {
+            Field::Text(field) => plain(given).map(|text| *field(layer) = Some(text.to_owned())),
+            Field::Switch(field) => given.switch().map(|on| *field(layer) = Some(on)),
+            Field::Amount(bounds, field) => amount(given, bounds).map(|amount| *field(layer) = Some(amount)),
+            Field::Preset => plain(given).map(|name| layer.choose_preset(name, place)),
+        };
+        accepted.ok_or_else(|| refusal(self.name, &self.accepts(), given, written))
+    }
+}
+
+/// Reads the value of a sampling parameter and hands its text to `set`.
+///
+/// # Errors
+/// The words for what is wrong with it.
+pub(super) fn set_parameter(
+    parameter: &Parameter,
+    given: Given<'_>,
+    written: &str,
+    set: impl FnOnce(&str) -> Result<(), Refused>,
+) -> Result<(), String> {
+    let random = given
+        .text()
+        .filter(|text| *text == "random" && parameter.kind == Kind::Seed);
+    let text = random.map(str::to_owned).or_else(|| given.number());
+    let accepted = text.is_some_and(|text| set(&text).is_ok());
+    if accepted {
+        Ok(())
+    } else {
+        Err(refusal(parameter.name, &parameter.kind.to_string(), given, written))
+    }
+}
+
+/// The environment variable of a sampling parameter.
+pub(super) fn variable(parameter: &Parameter) -> String {
+    format!("QUIPU_{}", parameter.name.to_uppercase().replace('-', "_"))
+}
+
+fn refusal(name: &str, accepts: &str, given: Given<'_>, written: &str) -> String {
+    let quotes = if given.is_quoted_number() && accepts.contains("number") {
+        ", without quotes"
+    } else {
+        ""
+    };
+    format!("'{}' is no value for {name}: give {accepts}{quotes}", shown(written))
+}
+
+/// A text without control characters, which have no business in a name or a prompt; lines and tabs may be.
+fn plain(given: Given<'_>) -> Option<&str> {
+    given
+        .text()
+        .filter(|text| !text.chars().any(|c| c.is_control() && c != '\n' && c != '\t'))
+}
+
+fn amount(given: Given<'_>, (min, max): Bounds) -> Option<Amount> {
+    if given.text().is_some_and(|text| text.eq_ignore_ascii_case("auto")) {
+        return Some(Amount::Auto);
+    }
+    let number = given.number()?.parse().ok()?;
+    (min..=max).contains(&number).then_some(Amount::Exactly(number))
+}

@@ -1,0 +1,45 @@
+//! A value as a source gives it: typed in the file, a word in the environment. Says how it reads as text, number or switch.
+
+use toml::de::DeValue;
+
+/// A value before anyone knows what it should be.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Given<'a> {
+    /// With TOML's types, which must be the right ones.
+    Typed(&'a DeValue<'a>),
+    /// A bare word, which is what it can be read as.
+    Word(&'a str),
+}
+
+impl<'a> Given<'a> {
+    pub(super) fn text(self) -> Option<&'a str> {
+        match self {
+            Self::Typed(value) => value.as_str(),
+            Self::Word(word) => Some(word),
+        }
+    }
+
+    /// A number in decimal, as the parameters of the domain read it.
+    pub(super) fn number(self) -> Option<String> {
+        match self {
+            Self::Typed(DeValue::Integer(n)) => Some(i64::from_str_radix(n.as_str(), n.radix()).ok()?.to_string()),
+            Self::Typed(DeValue::Float(x)) => Some(x.as_str().to_owned()),
+            Self::Typed(_) => None,
+            Self::Word(word) => Some(word.trim().to_owned()),
+        }
+    }
+
+    pub(super) fn switch(self) -> Option<bool> {
+        match self {
+            Self::Typed(value) => value.as_bool(),
+            Self::Word("true" | "1" | "on" | "yes") => Some(true),
+            Self::Word("false" | "0" | "off" | "no") => Some(false),
+            Self::Word(_) => None,
+        }
+    }
+
+    /// Whether it is a text although a number would have done.
+    pub(super) fn is_quoted_number(self) -> bool {
+        matches!(self, Self::Typed(value) if value.as_str().is_some_and(|text| text.parse::<f64>().is_ok()))
+    }
+}

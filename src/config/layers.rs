@@ -1,0 +1,170 @@
+//! One layer of settings and how layers lie on each other. The only place that knows which layer wins.
+
+use std::str::FromStr;
+
+use crate::domain::Preset;
+use crate::domain::inference::GpuLayers;
+use crate::domain::preset::DEFAULT_PRESET;
+use crate::domain::sampling::{Parameter, Refused, Sampling};
+
+use super::paths::from_home;
+use super::problem::{Place, Problem, suggestion};
+use super::settings::{Binding, Settings};
+
+/// A number, or the decision left to quipu.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// Written `auto`.
+    Auto,
+    /// Written as a whole number.
+    Exactly(u32),
+}
+
+impl Amount {
+    const fn number(self) -> Option<u32> {
+        match self {
+            Self::Auto => None,
+            Self::Exactly(number) => Some(number),
+        }
+    }
+
+    const fn layers(self) -> GpuLayers {
+        match self {
+            Self::Auto => GpuLayers::Auto,
+            Self::Exactly(number) => GpuLayers::Count(number),
+        }
+    }
+}
+
+impl FromStr for Amount {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.eq_ignore_ascii_case("auto") {
+            Ok(Self::Auto)
+        } else {
+            text.parse().map(Self::Exactly)
+        }
+    }
+}
+
+/// What one source says; `None` and empty say nothing and leave what is beneath. The command line fills one in by hand.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Layer {
+    /// The model to start with.
+    pub model: Option<String>,
+    /// Layers on the graphics card.
+    pub gpu_layers: Option<Amount>,
+    /// Threads while generating.
+    pub threads: Option<Amount>,
+    /// Threads while reading a prompt.
+    pub threads_batch: Option<Amount>,
+    /// Context in tokens.
+    pub context: Option<Amount>,
+    /// Tokens of a prompt handed over at once.
+    pub batch: Option<Amount>,
+    /// Tokens computed at once.
+    pub ubatch: Option<Amount>,
+    /// The system prompt; an empty one takes away what a lower layer set.
+    pub system: Option<String>,
+    /// Longest answer in tokens.
+    pub max_tokens: Option<Amount>,
+    /// The theme.
+    pub theme: Option<String>,
+    /// Whether the wheel scrolls.
+    pub mouse: Option<bool>,
+    /// Own presets, for every layer to choose from.
+    pub presets: Vec<Preset>,
+    /// Own keys.
+    pub bindings: Vec<Binding>,
+    /// The preset, and where it was chosen; see [`Layer::choose_preset`].
+    pub(crate) preset: Option<(String, Place)>,
+    /// Names of parameters and values that they accept; see [`Layer::set_sampling`].
+    pub(crate) sampling: Vec<(&'static str, String)>,
+}
+
+impl Layer {
+    /// Chooses a preset. It replaces all sampling values of the layers beneath; this layer's own go over it.
+    pub fn choose_preset(&mut self, name: &str, place: Place) {
+        self.preset = Some((name.to_owned(), place));
+    }
+
+    /// Sets a sampling value from its text.
+    ///
+    /// # Errors
+    /// What the parameter would accept.
+    pub fn set_sampling(&mut self, parameter: &'static Parameter, text: &str) -> Result<(), Refused> {
+        parameter.set(&mut Sampling::default(), text)?;
+        self.sampling.push((parameter.name, text.to_owned()));
+        Ok(())
+    }
+
+    /// Lays this layer over `settings`.
+    fn cover(&self, settings: &mut Settings) -> Result<(), Problem> {
+        put(&mut settings.model, self.model.as_deref().map(from_home).as_ref());
+        put(
+            &mut settings.load.gpu_layers,
+            self.gpu_layers.map(Amount::layers).as_ref(),
+        );
+        let load = &mut settings.load;
+        let numbers = [
+            (&mut load.threads, self.threads),
+            (&mut load.threads_batch, self.threads_batch),
+            (&mut load.context, self.context),
+            (&mut load.batch, self.batch),
+            (&mut load.ubatch, self.ubatch),
+            (&mut settings.max_tokens, self.max_tokens),
+        ];
+        for (number, amount) in numbers {
+            put(number, amount.map(Amount::number).as_ref());
+        }
+        if let Some(system) = &self.system {
+            settings.system = Some(system.clone()).filter(|text| !text.is_empty());
+        }
+        put(&mut settings.theme, self.theme.as_deref().map(from_home).as_ref());
+        put(&mut settings.mouse, self.mouse.as_ref());
+        settings.bindings.extend_from_slice(&self.bindings);
+        self.cover_sampling(settings)
+    }
+
+    fn cover_sampling(&self, settings: &mut Settings) -> Result<(), Problem> {
+        let mut outcome = Ok(());
+        if let Some((name, place)) = &self.preset
+            && !settings.choose(name)
+        {
+            let known: Vec<&str> = settings.presets.iter().map(|preset| preset.name.as_str()).collect();
+            let message = format!("there is no preset '{name}': {}", suggestion(name, known));
+            outcome = Err(Problem {
+                place: place.clone(),
+                message,
+            });
+        }
+        for (name, text) in &self.sampling {
+            // `set_sampling` let in only what the parameter accepts.
+            let _ = Parameter::find(name).map(|parameter| parameter.set(&mut settings.sampling, text));
+        }
+        outcome
+    }
+}
+
+fn put<T: Clone>(setting: &mut T, given: Option<&T>) {
+    if let Some(given) = given {
+        setting.clone_from(given);
+    }
+}
+
+/// The defaults under all `layers`, the lowest first. The only problem here is a preset that no layer has; its layer's
+/// other settings count all the same.
+pub(super) fn resolve(layers: &[Layer]) -> (Settings, Vec<Problem>) {
+    let mut settings = Settings::default();
+    for preset in layers.iter().flat_map(|layer| &layer.presets) {
+        settings.keep(preset);
+    }
+    // The preset in force may be one that the person wrote anew.
+    settings.choose(DEFAULT_PRESET);
+    let problems = layers
+        .iter()
+        .filter_map(|layer| layer.cover(&mut settings).err())
+        .collect();
+    (settings, problems)
+}

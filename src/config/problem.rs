@@ -1,0 +1,89 @@
+//! What is wrong with a setting and where it stands, in words for the person. Finds no problems itself.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A setting that could not be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where it stands.
+    pub place: Place,
+    /// What is wrong and what to do: lower case, no full stop.
+    pub message: String,
+}
+
+/// Where a setting stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A line of a file, counted from 1.
+    Line(PathBuf, usize),
+    /// A file as a whole.
+    File(PathBuf),
+    /// An environment variable.
+    Variable(String),
+    /// A flag of the command line.
+    Flag(&'static str),
+}
+
+impl Place {
+    /// The file it stands in, if it stands in one.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Line(path, _) | Self::File(path) => Some(path),
+            Self::Variable(_) | Self::Flag(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(path, line) => write!(f, "{}:{line}", path.display()),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Variable(name) => f.write_str(name),
+            Self::Flag(name) => f.write_str(name),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// What was written, fit to be shown inside a sentence: one line, no control characters, not endless.
+pub(super) fn shown(text: &str) -> String {
+    /// Enough to recognise a value by.
+    const LONGEST: usize = 40;
+    let line = text.lines().next().unwrap_or_default();
+    let mut shown: String = line.chars().take(LONGEST).collect();
+    shown.retain(|c| !c.is_control());
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// The name that was likely meant: the nearest one, if no more than a third of it would have to be changed.
+pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    /// No name is longer, and the distance of two long texts is slow to find.
+    const LONGEST: usize = 40;
+    if name.len() > LONGEST {
+        return None;
+    }
+    let name = name.to_lowercase().replace('_', "-");
+    let distances = known.into_iter().map(|k| (strsim::damerau_levenshtein(&name, k), k));
+    let (distance, nearest) = distances.min_by_key(|(distance, _)| *distance)?;
+    (distance <= nearest.chars().count().div_ceil(3)).then_some(nearest)
+}
+
+/// "did you mean 'x'?", or all there is where nothing is near.
+pub(super) fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    match nearest(name, known.clone()) {
+        Some(name) => format!("did you mean '{name}'?"),
+        None => format!("there are {}", known.into_iter().collect::<Vec<_>>().join(", ")),
+    }
+}

@@ -1,0 +1,86 @@
+//! The settings in force, complete: what the rest of the program is given. How they came about is not its business.
+
+use crate::domain::inference::LoadOptions;
+use crate::domain::preset::DEFAULT_PRESET;
+use crate::domain::{Preset, Sampling};
+
+use super::problem::Place;
+
+/// Every setting, resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The model to start with: a file, or the name of the one that quipu brings along.
+    pub model: String,
+    /// How to load models.
+    pub load: LoadOptions,
+    /// The presets that ship and the person's own, in the order in which they are offered. Names are unique.
+    pub presets: Vec<Preset>,
+    /// The name of the preset that `sampling` started from; one of `presets`.
+    pub preset: String,
+    /// How tokens are drawn: the preset, and over it the values given one by one.
+    pub sampling: Sampling,
+    /// The system prompt of a new conversation.
+    pub system: Option<String>,
+    /// Longest answer in tokens; `None` is until the model ends or the context is full.
+    pub max_tokens: Option<u32>,
+    /// The theme's name, or a file.
+    pub theme: String,
+    /// Whether the wheel scrolls the transcript; selecting text then takes Shift in most terminals.
+    pub mouse: bool,
+    /// The person's own keys, in the order of the file. What they mean is read where keys are known.
+    pub bindings: Vec<Binding>,
+}
+
+/// Keys that the file gives to an action, as they were written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// Where the keys count: the part after `keys.` in the section's name.
+    pub context: String,
+    /// What they do.
+    pub action: String,
+    /// The chords; none takes all keys away from the action.
+    pub chords: Vec<String>,
+    /// Where it stands, for whoever finds it wrong.
+    pub place: Place,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            model: "cria".to_owned(),
+            load: LoadOptions::default(),
+            presets: Preset::shipped(),
+            preset: DEFAULT_PRESET.to_owned(),
+            sampling: Sampling::default(),
+            system: None,
+            max_tokens: None,
+            theme: "quipu".to_owned(),
+            mouse: true,
+            bindings: Vec::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// Adds a preset, in the place of one of the same name.
+    pub(super) fn keep(&mut self, preset: &Preset) {
+        match self
+            .presets
+            .iter_mut()
+            .find(|p| p.name.eq_ignore_ascii_case(&preset.name))
+        {
+            Some(same) => *same = preset.clone(),
+            None => self.presets.push(preset.clone()),
+        }
+    }
+
+    /// Takes the settings of a preset. Says whether there is one of this name.
+    pub(super) fn choose(&mut self, name: &str) -> bool {
+        let chosen = self.presets.iter().find(|p| p.name.eq_ignore_ascii_case(name));
+        if let Some(preset) = chosen {
+            self.preset.clone_from(&preset.name);
+            self.sampling = preset.sampling.clone();
+        }
+        chosen.is_some()
+    }
+}
