@@ -1,0 +1,83 @@
+//! Compares renderings with those of the reference engine, byte for byte, where the cases are at hand.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::{MarkerKind, Markers, Message, Options, Template, Thinking};
+use crate::domain::Role;
+
+#[derive(Deserialize)]
+struct Cases {
+    now: String,
+    bos_token: String,
+    eos_token: String,
+    conversations: Map<String, Value>,
+    expected: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct Given {
+    role: Role,
+    content: String,
+}
+
+fn folder() -> PathBuf {
+    std::env::var_os("QUIPU_CONFORMANCE").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/conformance/templates"),
+        PathBuf::from,
+    )
+}
+
+#[test]
+fn published_templates_render_as_the_reference_does() {
+    let folder = folder();
+    let Ok(cases) = std::fs::read_to_string(folder.join("expected.json")) else {
+        println!("skipped: no conformance cases in {}", folder.display());
+        return;
+    };
+    let cases: Cases = serde_json::from_str(&cases).unwrap();
+    let markers = ["<s>", "</s>", "<|im_start|>", "<|im_end|>", "<think>"];
+    let markers = Markers::new(markers.map(|text| (text, MarkerKind::Control))).unwrap();
+    let mut compared = 0;
+    let mut differing = Vec::new();
+    for (file, expected) in &cases.expected {
+        let template = Template::new(&std::fs::read_to_string(folder.join(file)).unwrap()).unwrap();
+        for (case, expected) in expected.as_object().unwrap() {
+            let (name, variant) = case.split_once('+').map_or((case.as_str(), ""), |both| both);
+            let given: Vec<Given> = serde_json::from_value(cases.conversations[name].clone()).unwrap();
+            let messages: Vec<Message<'_>> = given
+                .iter()
+                .map(|given| Message {
+                    role: given.role,
+                    content: &given.content,
+                })
+                .collect();
+            let options = Options {
+                bos_token: cases.bos_token.clone(),
+                eos_token: cases.eos_token.clone(),
+                thinking: (variant == "nothink").then_some(Thinking::Off),
+                ..Options::new(cases.now.parse().unwrap())
+            };
+            let rendered = template.render(&messages, &markers, &options);
+            // Where the reference refuses we may find another way.
+            let Some(text) = expected.get("text") else { continue };
+            compared += 1;
+            let found =
+                |message| matches!(&rendered, Ok(r) if r.contents.iter().any(|content| content.message == message));
+            match &rendered {
+                Ok(rendered) if text == &rendered.text && rendered.cuts.is_empty() => {
+                    let missing: Vec<_> = (0..messages.len()).filter(|&index| !found(index)).collect();
+                    if !missing.is_empty() {
+                        println!("{file} [{case}]: contents not found: {missing:?}");
+                    }
+                }
+                Ok(rendered) => differing.push(format!("{file} [{case}]\n want {text}\n have {:?}", rendered.text)),
+                Err(error) => differing.push(format!("{file} [{case}]: {error}")),
+            }
+        }
+    }
+    println!("{} of {compared} cases agree", compared - differing.len());
+    assert!(differing.is_empty(), "{}", differing.join("\n"));
+}
