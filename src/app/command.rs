@@ -1,6 +1,8 @@
 //! The command table: slash commands, completion, help and the README's list are all read from it. What a command does is in
 //! `update/`.
 
+use super::nearest;
+
 /// A command, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CommandId {
@@ -222,18 +224,10 @@ pub fn find(name: &str) -> Option<&'static Command> {
         .find(|c| c.name == name || c.aliases.contains(&name.as_str()))
 }
 
-/// Similarity (Jaro-Winkler, 0 to 1) from which a name is worth proposing.
-const NEAR: f64 = 0.7;
-
 /// The command whose name or alias is most like `name`, if any is.
 pub fn nearest(name: &str) -> Option<&'static str> {
-    let name = name.to_lowercase();
-    let likeness = |c: &Command| {
-        let names = c.aliases.iter().chain([&c.name]);
-        names.map(|n| strsim::jaro_winkler(n, &name)).fold(0.0, f64::max)
-    };
-    let best = COMMANDS.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(best) >= NEAR).then_some(best.name)
+    let names = COMMANDS.iter().flat_map(|c| c.aliases.iter().chain([&c.name]));
+    find(nearest::nearest(name, names.copied())?).map(|c| c.name)
 }
 
 #[cfg(test)]

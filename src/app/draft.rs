@@ -24,12 +24,9 @@ const HISTORY: usize = 1000;
 impl Draft {
     /// Takes the new text of the composer and looks for completions.
     pub fn edited(&mut self, text: String, presets: &[Preset]) {
-        if self
-            .browsing
-            .as_ref()
-            .is_some_and(|(at, _)| self.history.get(*at) != Some(&text))
-        {
-            self.browsing = None;
+        let shown = self.browsing.as_ref().and_then(|(at, _)| self.history.get(*at));
+        if shown != Some(&text) {
+            self.stop_browsing();
         }
         self.completion = if self.browsing.is_some() {
             None
@@ -41,15 +38,31 @@ impl Draft {
 
     /// Remembers what was sent and empties the draft.
     pub fn sent(&mut self) {
+        self.stop_browsing();
         let text = std::mem::take(&mut self.text);
+        self.remember(text);
+        self.completion = None;
+    }
+
+    /// What was sent before and what was given up, oldest first.
+    pub fn history(&self) -> &[String] {
+        &self.history
+    }
+
+    /// Forgets where in the history we are. The draft that was left for it is remembered, so that it can be found again.
+    fn stop_browsing(&mut self) {
+        if let Some((_, left)) = self.browsing.take() {
+            self.remember(left);
+        }
+    }
+
+    fn remember(&mut self, text: String) {
         if !text.trim().is_empty() && self.history.last() != Some(&text) {
             self.history.push(text);
         }
         if self.history.len() > HISTORY {
             self.history.remove(0);
         }
-        self.browsing = None;
-        self.completion = None;
     }
 
     /// Steps back to what was sent before; `None` at the oldest.
@@ -184,6 +197,18 @@ mod tests {
         assert_eq!(draft.newer().as_deref(), Some("two"));
         assert_eq!(draft.newer().as_deref(), Some("unsent"));
         assert_eq!(draft.newer(), None);
+    }
+
+    #[test]
+    fn a_draft_left_for_the_history_can_be_found_again() {
+        let mut draft = Draft::default();
+        draft.edited("one".to_owned(), &[]);
+        draft.sent();
+        draft.edited("unsent".to_owned(), &[]);
+        draft.older();
+        draft.edited("one and a half".to_owned(), &[]);
+        assert_eq!(draft.history(), ["one", "unsent"]);
+        assert_eq!(draft.older().as_deref(), Some("unsent"));
     }
 
     #[test]

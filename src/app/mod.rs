@@ -6,6 +6,7 @@ pub mod command;
 pub mod draft;
 pub mod effect;
 pub mod msg;
+mod nearest;
 pub mod notice;
 pub mod state;
 pub mod tuning;

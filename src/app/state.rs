@@ -7,7 +7,7 @@ use crate::domain::{Conversation, MessageId};
 
 use super::draft::Draft;
 use super::effect::Effect;
-use super::notice::Notices;
+use super::notice::{Level, Notices};
 use super::tuning::Tuning;
 
 /// Everything there is.
@@ -17,8 +17,14 @@ pub struct State {
     pub conversation: Conversation,
     /// What the engine is with.
     pub engine: Engine,
+    /// The model that the engine still has while another is looked for. It lets go of it with the first word on the load.
+    pub resident: Option<Box<ModelInfo>>,
+    /// Whether the built-in model was introduced.
+    pub introduced: bool,
     /// The answer under way.
     pub running: Option<Running>,
+    /// The tip before the answer under way was asked for: where to return to if nothing comes of it.
+    pub before: Option<MessageId>,
     /// What is being written.
     pub draft: Draft,
     /// How tokens are drawn.
@@ -185,6 +191,18 @@ pub struct ViewInfo {
     pub overlay_viewport: u32,
 }
 
+impl ViewInfo {
+    /// The first line shown when the transcript is at its end.
+    pub fn end(&self) -> u32 {
+        self.transcript.saturating_sub(self.viewport)
+    }
+
+    /// The same for the overlay.
+    pub fn overlay_end(&self) -> u32 {
+        self.overlay.saturating_sub(self.overlay_viewport)
+    }
+}
+
 /// How often something that moves is drawn: quick enough to look alive, slow enough to cost nothing.
 const ANIMATION: Duration = Duration::from_millis(100);
 
@@ -209,17 +227,26 @@ impl State {
     /// Begins a load and returns the effect that does it.
     pub(super) fn load(&mut self, name: Option<String>) -> Effect {
         let turn = self.next_turn();
-        self.engine = Engine::Loading {
+        let loading = Engine::Loading {
             turn,
             done: 0,
             total: 0,
             since: self.now,
+        };
+        self.resident = match std::mem::replace(&mut self.engine, loading) {
+            Engine::Ready(model) => Some(model),
+            _ => None,
         };
         Effect::Load {
             turn,
             name,
             options: self.options.load.clone(),
         }
+    }
+
+    /// Tells the person something.
+    pub(super) fn tell(&mut self, level: Level, text: impl Into<String>) {
+        self.notices.push(level, text, self.now);
     }
 
     /// Gives out a new turn.

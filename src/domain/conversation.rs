@@ -4,15 +4,9 @@
 use super::inference::{Finish, Stats, Token};
 use super::role::Role;
 
-/// A message's place in its conversation: ids count from 0 in the order of creation.
+/// A message's place in its conversation: ids count from 0 in the order of creation and are given out once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MessageId(u32);
-
-impl MessageId {
-    const fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// How an answer came to be.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,10 +38,14 @@ pub struct Message {
     pub answer: Option<Answer>,
 }
 
-/// The tree. Messages are only ever added, so an id stays good for the conversation's life.
+/// The tree. Messages are only added, so an id stays good for the conversation's life; the newest alone can be taken back,
+/// while nothing is built on it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conversation {
+    /// In the order of their ids.
     messages: Vec<Message>,
+    /// The id to give out next.
+    next: u32,
     tip: Option<MessageId>,
     /// The system prompt in force, if any.
     pub system: Option<String>,
@@ -66,12 +64,22 @@ impl Conversation {
 
     /// The message of this id, if it is of this conversation.
     pub fn get(&self, id: MessageId) -> Option<&Message> {
-        self.messages.get(id.index())
+        self.messages.get(self.index(id)?)
     }
 
     /// The same, to write to.
     pub fn get_mut(&mut self, id: MessageId) -> Option<&mut Message> {
-        self.messages.get_mut(id.index())
+        let at = self.index(id)?;
+        self.messages.get_mut(at)
+    }
+
+    /// All messages of all branches, in the order in which they came.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    fn index(&self, id: MessageId) -> Option<usize> {
+        self.messages.binary_search_by_key(&id, |m| m.id).ok()
     }
 
     /// Says `text` after the tip and makes it the tip.
@@ -86,7 +94,8 @@ impl Conversation {
     }
 
     fn add(&mut self, parent: Option<MessageId>, role: Role, text: String) -> MessageId {
-        let id = MessageId(self.messages.len() as u32);
+        let id = MessageId(self.next);
+        self.next += 1;
         self.messages.push(Message {
             id,
             parent,
@@ -96,6 +105,14 @@ impl Conversation {
         });
         self.tip = Some(id);
         id
+    }
+
+    /// Takes back what was said last, so that it can be said again, and makes its parent the tip. `None`, and nothing
+    /// changed, where `id` is not the newest message.
+    pub fn take_back(&mut self, id: MessageId) -> Option<Message> {
+        let message = self.messages.pop_if(|newest| newest.id == id)?;
+        self.tip = message.parent;
+        Some(message)
     }
 
     /// The messages from the root to the tip.
@@ -163,13 +180,15 @@ mod tests {
         Push,
         Version(usize),
         Select(usize),
+        TakeBack(usize),
     }
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
         let step = prop_oneof![
             Just(Step::Push),
             any::<usize>().prop_map(Step::Version),
-            any::<usize>().prop_map(Step::Select)
+            any::<usize>().prop_map(Step::Select),
+            any::<usize>().prop_map(Step::TakeBack)
         ];
         proptest::collection::vec(step, 0..60)
     }
@@ -190,6 +209,15 @@ mod tests {
                     Step::Select(k) => if let Some(id) = pick(k) {
                         talk.select(id);
                         prop_assert!(talk.path().iter().any(|m| m.id == id));
+                    },
+                    Step::TakeBack(k) => if let Some(id) = pick(k) {
+                        let newest = said.last().map(|(id, _)| *id);
+                        let taken = talk.take_back(id);
+                        prop_assert_eq!(taken.is_some(), newest == Some(id));
+                        if let Some(message) = taken {
+                            prop_assert_eq!(talk.tip(), message.parent);
+                            said.pop();
+                        }
                     },
                 }
                 let path = talk.path();

@@ -1,10 +1,99 @@
 //! The pure function from what happened to what we cause. Each noun has its file; this one only sends messages there.
+//!
+//! A file below takes the state and returns effects; one that may decline returns an [`Outcome`].
 
+mod answer;
+mod commands;
+mod composer;
+mod engine;
+mod escape;
+mod listing;
+mod model;
+mod prompt;
+mod sampling;
+mod scroll;
+mod send;
+mod talk;
+
+use super::action::Action;
 use super::effect::Effect;
 use super::msg::Msg;
+use super::notice::Level;
 use super::state::State;
 
+/// What came of something that was asked for: what is to be done, or why it is not.
+type Outcome = Result<Vec<Effect>, Refusal>;
+
+/// Why nothing was done, in words for the person. A refusal leaves everything as it was.
+struct Refusal {
+    level: Level,
+    text: String,
+}
+
+impl Refusal {
+    fn new(level: Level, text: impl Into<String>) -> Self {
+        Self {
+            level,
+            text: text.into(),
+        }
+    }
+}
+
 /// Takes in what happened, changes the state, and returns what is to be done. Equal inputs give equal outputs.
-pub fn update(_state: &mut State, _msg: Msg) -> Vec<Effect> {
+pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
+    match msg {
+        // Time never runs backwards here, whatever a clock says.
+        Msg::Tick(now) => state.now = state.now.max(now),
+        Msg::Edited(text) => composer::edited(state, text),
+        Msg::ScrollBy(lines) => scroll::by(state, i64::from(lines)),
+        Msg::Viewed(info) => scroll::viewed(state, info),
+        Msg::Notice(level, text) => state.tell(level, text),
+        Msg::Action(action) => return act(state, action),
+        Msg::Engine(event) => return engine::told(state, event),
+        Msg::Terminate(signal) => return escape::terminate(state, signal),
+    }
     Vec::new()
+}
+
+fn act(state: &mut State, action: Action) -> Vec<Effect> {
+    match action {
+        Action::Send => return send::send(state),
+        Action::Run(id) => {
+            let outcome = commands::run(state, id, "");
+            return settle(state, outcome);
+        }
+        Action::VersionPrevious => {
+            let outcome = talk::previous_version(state);
+            return settle(state, outcome);
+        }
+        Action::VersionNext => {
+            let outcome = talk::next_version(state);
+            return settle(state, outcome);
+        }
+        Action::Escape => return escape::escape(state),
+        Action::Interrupt => return escape::interrupt(state),
+        Action::QuitIfEmpty => return escape::quit_if_empty(state),
+        Action::HistoryPrevious => return composer::older(state),
+        Action::HistoryNext => return composer::newer(state),
+        Action::Complete => return composer::complete(state),
+        Action::CompletionNext => composer::choose(state, 1),
+        Action::CompletionPrevious => composer::choose(state, -1),
+        Action::PageUp => scroll::page(state, scroll::Direction::Up),
+        Action::PageDown => scroll::page(state, scroll::Direction::Down),
+        Action::Top => scroll::top(state),
+        Action::Follow => scroll::follow(state),
+        Action::Redraw => return vec![Effect::Redraw],
+        Action::Suspend => return vec![Effect::Suspend],
+        // The composer breaks its own lines and tells the text.
+        Action::Newline => {}
+    }
+    Vec::new()
+}
+
+/// Does what was decided, or says why not.
+fn settle(state: &mut State, outcome: Outcome) -> Vec<Effect> {
+    outcome.unwrap_or_else(|refusal| {
+        state.tell(refusal.level, refusal.text);
+        Vec::new()
+    })
 }

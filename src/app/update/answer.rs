@@ -1,0 +1,174 @@
+//! The life of an answer: may it begin, what the engine is asked, how it ends, and what becomes of one that said nothing.
+//! The engine's words on the way arrive in `engine.rs`.
+
+use crate::app::command::{self, Line};
+use crate::app::effect::Effect;
+use crate::app::notice::Level;
+use crate::app::state::{Engine, Phase, Running, Scroll, State};
+use crate::domain::inference::{Command, Finish, GenerateRequest, PrefillProgress, TurnId};
+use crate::domain::{Answer, MessageId, Role};
+
+use super::{Refusal, composer, model, prompt};
+
+/// Whether an answer could be begun now, if only to wait for its model.
+pub(super) fn may_begin(state: &State) -> Result<(), Refusal> {
+    idle(state)?;
+    if model::loading(state).is_none() {
+        model::at_hand(state)?;
+    }
+    Ok(())
+}
+
+/// Whether no answer is under way.
+pub(super) fn idle(state: &State) -> Result<(), Refusal> {
+    match &state.running {
+        None => Ok(()),
+        Some(running) if running.phase == Phase::Stopping => Err(Refusal::new(
+            Level::Info,
+            "the answer is being stopped: try again in a moment",
+        )),
+        Some(_) => Err(Refusal::new(Level::Info, "still answering: Esc stops it")),
+    }
+}
+
+/// Begins the answer that stands empty at the tip. `before` was the tip before it was asked for.
+pub(super) fn begin(state: &mut State, answer: MessageId, before: Option<MessageId>) -> Vec<Effect> {
+    if let Some(message) = state.conversation.get_mut(answer) {
+        message.answer = Some(Answer::default());
+    }
+    state.before = before;
+    state.running = Some(Running {
+        turn: state.next_turn(),
+        answer,
+        phase: Phase::Queued,
+        since: state.now,
+    });
+    state.screen.scroll = Scroll::Follow;
+    state.screen.overlay = None;
+    ask(state)
+}
+
+/// Asks the engine for the answer that waited for its model, if one did.
+pub(super) fn resume(state: &mut State) -> Vec<Effect> {
+    // It may have outlived cancelled loads, and a cancel reaches every turn given out before it: so it gets a new one.
+    let turn = state.next_turn();
+    match &mut state.running {
+        Some(running) if running.phase == Phase::Queued => running.turn = turn,
+        _ => return Vec::new(),
+    }
+    ask(state)
+}
+
+/// Asks the engine for the answer under way, where there is a model to give it.
+fn ask(state: &mut State) -> Vec<Effect> {
+    let (Engine::Ready(model), Some(running)) = (&state.engine, &mut state.running) else {
+        return Vec::new();
+    };
+    let turn = running.turn;
+    running.phase = Phase::Prefill(PrefillProgress::default());
+    let message = state.conversation.get_mut(running.answer);
+    let question = message.and_then(|message| {
+        let answer = message.answer.get_or_insert_default();
+        answer.model.clone_from(&model.fingerprint);
+        answer.model_name.clone_from(&model.name);
+        message.parent
+    });
+    let request = GenerateRequest {
+        messages: prompt::messages(&state.conversation, question, &model.fingerprint),
+        sampling: state.tuning.sampling.clone(),
+        max_tokens: state.options.max_tokens,
+        logprobs: false,
+    };
+    vec![Effect::Engine(Command::Generate { turn, request })]
+}
+
+/// Stops the answer under way: one that waits at once, another as soon as the engine says so. `None` where there is none,
+/// or where it is being stopped already.
+pub(super) fn stop(state: &mut State) -> Option<Vec<Effect>> {
+    let running = state.running.as_mut()?;
+    match running.phase {
+        Phase::Stopping => None,
+        Phase::Queued => Some(end(state, Some(Finish::Stopped))),
+        Phase::Prefill(_) | Phase::Decoding { .. } => {
+            running.phase = Phase::Stopping;
+            Some(vec![Effect::Cancel(running.turn)])
+        }
+    }
+}
+
+/// Stops the answer and does not wait for the engine's word; what it still says is dropped. For when the conversation or
+/// the model is about to go. One that waits for a model goes on waiting.
+pub(super) fn abandon(state: &mut State) -> Vec<Effect> {
+    let Some(turn) = asked(state) else { return Vec::new() };
+    let mut effects = vec![Effect::Cancel(turn)];
+    effects.extend(end(state, Some(Finish::Stopped)));
+    effects
+}
+
+/// The turn of the answer that the engine was asked for.
+pub(super) fn asked(state: &State) -> Option<TurnId> {
+    let asked = state.running.as_ref().filter(|running| running.phase != Phase::Queued);
+    asked.map(|running| running.turn)
+}
+
+/// Ends the answer under way; `finish` is `None` where it was cut off. What was said is kept. Where nothing was, the
+/// question goes back into the draft, unless the model itself had nothing to say.
+pub(super) fn end(state: &mut State, finish: Option<Finish>) -> Vec<Effect> {
+    let Some(Running { answer, .. }) = state.running.take() else {
+        return Vec::new();
+    };
+    let before = state.before.take();
+    let Some(message) = state.conversation.get_mut(answer) else {
+        return Vec::new();
+    };
+    if let Some(how) = &mut message.answer {
+        how.finish = finish;
+    }
+    match finish {
+        None | Some(Finish::Stopped) if message.text.is_empty() => take_back(state, answer, before),
+        _ => Vec::new(),
+    }
+}
+
+/// Unsays an answer that said nothing: another version of one gives way to what was shown before, and a question that was
+/// asked for it goes back into the draft.
+fn take_back(state: &mut State, answer: MessageId, before: Option<MessageId>) -> Vec<Effect> {
+    let talk = &mut state.conversation;
+    let Some(question) = talk.take_back(answer).and_then(|message| message.parent) else {
+        return Vec::new();
+    };
+    let shown_before = before.filter(|&id| id == question || talk.get(id).is_some_and(|m| m.parent == Some(question)));
+    if let Some(id) = shown_before {
+        talk.select(id);
+        return Vec::new();
+    }
+    match talk.take_back(question) {
+        Some(message) if message.role == Role::User => give_back(state, &message.text),
+        _ => Vec::new(),
+    }
+}
+
+/// Puts a question back into the draft, before what was typed since. A command being typed is left alone: the question is
+/// in the history then.
+fn give_back(state: &mut State, question: &str) -> Vec<Effect> {
+    // A message that begins with a slash is typed with two.
+    let slash = if question.starts_with('/') { "/" } else { "" };
+    let question = format!("{slash}{question}");
+    let typed = state.draft.text.trim_start();
+    match command::parse(typed) {
+        Line::Message("") => vec![composer::set(state, question)],
+        Line::Message(_) => {
+            let typed = if typed.starts_with("//") {
+                typed.split_at(1).1
+            } else {
+                typed
+            };
+            let both = format!("{question}\n\n{typed}");
+            vec![composer::set(state, both)]
+        }
+        Line::Command(..) | Line::Unknown(..) => {
+            state.tell(Level::Info, "the message was not answered: it is kept in the history");
+            Vec::new()
+        }
+    }
+}

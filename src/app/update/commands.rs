@@ -1,0 +1,45 @@
+//! From a command to what does it. The names are in `app/command.rs`.
+
+use crate::app::command::CommandId;
+use crate::app::notice::Level;
+use crate::app::state::{Overlay, State};
+
+use super::{Outcome, Refusal, answer, escape, model, prompt, sampling, talk};
+
+/// Runs a command with these arguments, trimmed.
+pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
+    let command = id.command();
+    if command.args.is_empty() && !args.is_empty() {
+        let words = format!("/{} takes no arguments, and '{args}' stands after it", command.name);
+        return Err(Refusal::new(Level::Warn, words));
+    }
+    match id {
+        CommandId::New => Ok(talk::renew(state)),
+        CommandId::Retry => talk::retry(state),
+        CommandId::Stop => stop(state),
+        CommandId::Prompt => prompt::show(state),
+        CommandId::System => {
+            talk::system(state, args);
+            Ok(Vec::new())
+        }
+        CommandId::Set => sampling::set(state, args),
+        CommandId::Preset => sampling::preset(state, args),
+        CommandId::Model => model::command(state, args),
+        CommandId::Help => {
+            help(state);
+            Ok(Vec::new())
+        }
+        CommandId::Quit => Ok(escape::quit(state, 0)),
+    }
+}
+
+fn stop(state: &mut State) -> Outcome {
+    let stopped = answer::stop(state).or_else(|| model::cancel(state));
+    stopped.ok_or_else(|| Refusal::new(Level::Info, "there is no answer to stop"))
+}
+
+/// Opens the help, or closes it.
+fn help(state: &mut State) {
+    let open = matches!(state.screen.overlay, Some(Overlay::Help { .. }));
+    state.screen.overlay = (!open).then_some(Overlay::Help { top: 0 });
+}

@@ -1,0 +1,136 @@
+//! What the engine tells. An event of a turn that is not current changes nothing.
+
+use std::time::Duration;
+
+use crate::app::effect::Effect;
+use crate::app::notice::Level;
+use crate::app::state::{Engine, Phase, Running, State};
+use crate::domain::inference::{Event, Failure, FailureKind, Finish, PrefillProgress, Said, Stats, TurnId};
+
+use super::{answer, model, prompt};
+
+/// Takes in an event.
+pub(super) fn told(state: &mut State, event: Event) -> Vec<Effect> {
+    match event {
+        Event::Loading { turn, done, total } => model::progressed(state, turn, (done, total)),
+        Event::Ready { turn, model } => return model::ready(state, turn, model),
+        Event::Prefill { turn, progress } => prefilled(state, turn, progress),
+        Event::Token { turn, said } => token(state, turn, &said),
+        Event::Finished { turn, finish, stats } => return finished(state, turn, finish, stats),
+        Event::Rendered { turn, prompt } => prompt::rendered(state, turn, prompt),
+        Event::Failed { turn, failure } => return failed(state, turn, failure),
+        Event::Died { reason } => return died(state, reason),
+        // Only `quipu bench` asks for timings, and it has no state.
+        Event::Benched { .. } => {}
+    }
+    Vec::new()
+}
+
+/// The answer under way, where the engine was asked for it as `turn`.
+fn current(running: &mut Option<Running>, turn: TurnId) -> Option<&mut Running> {
+    running.as_mut().filter(|r| r.turn == turn && r.phase != Phase::Queued)
+}
+
+fn prefilled(state: &mut State, turn: TurnId, progress: PrefillProgress) {
+    let Some(running) = current(&mut state.running, turn) else {
+        return;
+    };
+    state.context_used = progress.done;
+    if let Phase::Prefill(known) = &mut running.phase {
+        *known = progress;
+    }
+}
+
+fn token(state: &mut State, turn: TurnId, said: &Said) {
+    let Some(running) = current(&mut state.running, turn) else {
+        return;
+    };
+    running.phase = decoding(running.phase, said.token.is_some(), state.now);
+    let Some(message) = state.conversation.get_mut(running.answer) else {
+        return;
+    };
+    message.text.push_str(&said.text);
+    if let Some(token) = said.token {
+        message.answer.get_or_insert_default().tokens.push(token);
+        state.context_used = state.context_used.saturating_add(1);
+    }
+}
+
+/// The phase after a word: `counts` where it was a token and not held-back text.
+fn decoding(phase: Phase, counts: bool, now: Duration) -> Phase {
+    let (tokens, first) = match phase {
+        Phase::Decoding { tokens, first } => (tokens, first),
+        Phase::Prefill(_) => (0, now),
+        Phase::Queued | Phase::Stopping => return phase,
+    };
+    Phase::Decoding {
+        tokens: tokens.saturating_add(u32::from(counts)),
+        first,
+    }
+}
+
+fn finished(state: &mut State, turn: TurnId, finish: Finish, counts: Stats) -> Vec<Effect> {
+    let Some(id) = current(&mut state.running, turn).map(|running| running.answer) else {
+        return Vec::new();
+    };
+    state.context_used = counts.context_used;
+    let mut silent = false;
+    if let Some(message) = state.conversation.get_mut(id) {
+        message.answer.get_or_insert_default().stats = counts;
+        silent = message.text.is_empty();
+    }
+    match finish {
+        Finish::EndOfTurn if silent => state.tell(
+            Level::Info,
+            "the model ended its turn without a word: /retry asks it again",
+        ),
+        Finish::EndOfTurn | Finish::Stopped => {}
+        Finish::MaxTokens => state.tell(Level::Warn, cut(counts.generated)),
+        Finish::ContextFull => {
+            let context = state.engine.model().map_or(counts.context_used, |model| model.context);
+            state.tell(Level::Warn, full(context));
+        }
+    }
+    answer::end(state, Some(finish))
+}
+
+fn cut(tokens: u32) -> String {
+    format!("the answer was cut at the limit of {tokens} tokens: --max-tokens N sets another")
+}
+
+fn full(context: u32) -> String {
+    format!("the context of {context} tokens is full: /new begins an empty one, --context N asks for a larger one")
+}
+
+fn failed(state: &mut State, turn: TurnId, failure: Failure) -> Vec<Effect> {
+    if model::loading(state) == Some(turn) {
+        return model::failed(state, failure);
+    }
+    let answering = current(&mut state.running, turn).is_some();
+    if !answering && !prompt::withdraw(state, turn) {
+        return Vec::new();
+    }
+    // Whoever stopped it knows.
+    if failure.kind != FailureKind::Cancelled {
+        state.tell(Level::Error, failure.message.clone());
+    }
+    if failure.kind == FailureKind::NoModel {
+        state.engine = Engine::Failed(failure);
+    }
+    if answering {
+        answer::end(state, None)
+    } else {
+        Vec::new()
+    }
+}
+
+fn died(state: &mut State, reason: String) -> Vec<Effect> {
+    if matches!(state.engine, Engine::Dead(_)) {
+        return Vec::new();
+    }
+    state.tell(Level::Error, model::dead(&reason));
+    state.engine = Engine::Dead(reason);
+    state.resident = None;
+    prompt::withdraw_any(state);
+    answer::end(state, None)
+}

@@ -1,0 +1,136 @@
+//! The model: loading one, what came of it, and `/model`.
+
+use crate::app::effect::Effect;
+use crate::app::notice::Level;
+use crate::app::state::{Engine, Overlay, State};
+use crate::domain::inference::{Failure, FailureKind, ModelInfo, TurnId};
+
+use super::{Outcome, Refusal, answer, listing, prompt};
+
+/// The model that can be talked to now.
+///
+/// # Errors
+/// Why there is none and what to do.
+pub(super) fn at_hand(state: &State) -> Result<&ModelInfo, Refusal> {
+    let (level, words) = match &state.engine {
+        Engine::Ready(model) => return Ok(model),
+        Engine::Loading { .. } => (
+            Level::Info,
+            "the model is still being loaded: try again in a moment".to_owned(),
+        ),
+        Engine::Empty => (
+            Level::Error,
+            "no model is loaded: /model FILE loads one, /model cria the built-in one".to_owned(),
+        ),
+        Engine::Failed(failure) => (Level::Error, why(failure)),
+        Engine::Dead(reason) => (Level::Error, dead(reason)),
+    };
+    Err(Refusal::new(level, words))
+}
+
+/// A failed load in words, with what to do next.
+fn why(failure: &Failure) -> String {
+    match failure.kind {
+        // Our own words, see `cancel`: they say it already.
+        FailureKind::Cancelled => failure.to_string(),
+        _ => format!("{failure}; /model FILE loads another model"),
+    }
+}
+
+/// A dead engine in words, with what to do next.
+pub(super) fn dead(reason: &str) -> String {
+    format!("the engine has stopped ({reason}): quit and start quipu again")
+}
+
+/// The load under way.
+pub(super) fn loading(state: &State) -> Option<TurnId> {
+    match state.engine {
+        Engine::Loading { turn, .. } => Some(turn),
+        _ => None,
+    }
+}
+
+/// A load told how many bytes of how many it has.
+pub(super) fn progressed(state: &mut State, of: TurnId, bytes: (u64, u64)) {
+    if let Engine::Loading { turn, done, total, .. } = &mut state.engine
+        && *turn == of
+    {
+        (*done, *total) = bytes;
+        state.resident = None;
+    }
+}
+
+/// A load is done.
+pub(super) fn ready(state: &mut State, turn: TurnId, model: Box<ModelInfo>) -> Vec<Effect> {
+    if loading(state) != Some(turn) {
+        return Vec::new();
+    }
+    if model.builtin && !state.introduced {
+        state.introduced = true;
+        state.tell(Level::Info, introduction(&model));
+    }
+    for warning in &model.warnings {
+        state.tell(Level::Warn, warning.clone());
+    }
+    state.engine = Engine::Ready(model);
+    state.resident = None;
+    state.context_used = 0;
+    answer::resume(state)
+}
+
+fn introduction(model: &ModelInfo) -> String {
+    format!(
+        "this is {}, the built-in model: with about {} parameters it is tiny and often wrong; load a bigger one with \
+         /model FILE or quipu --model FILE",
+        model.name,
+        listing::count(model.parameters)
+    )
+}
+
+/// The load under way failed. The model before it stays where the engine still has it; a message that waits goes back.
+pub(super) fn failed(state: &mut State, failure: Failure) -> Vec<Effect> {
+    let level = match failure.kind {
+        FailureKind::Cancelled => Level::Info,
+        _ => Level::Error,
+    };
+    if let Some(model) = state.resident.take() {
+        state.tell(level, format!("{failure}; {} is still loaded", model.name));
+        state.engine = Engine::Ready(model);
+    } else {
+        state.tell(level, why(&failure));
+        state.engine = Engine::Failed(failure);
+    }
+    answer::end(state, None)
+}
+
+/// Stops the load under way, if there is one.
+pub(super) fn cancel(state: &mut State) -> Option<Vec<Effect>> {
+    let turn = loading(state)?;
+    // The engine may have let go of the model before by now.
+    state.resident = None;
+    let words = "loading was stopped: /model FILE loads a model, /model cria the built-in one";
+    let mut effects = vec![Effect::Cancel(turn)];
+    effects.extend(failed(state, Failure::new(FailureKind::Cancelled, words)));
+    Some(effects)
+}
+
+/// `/model`: shows the model, or loads another. What is under way is stopped; a message that waits waits for the new one.
+pub(super) fn command(state: &mut State, name: &str) -> Outcome {
+    if name.is_empty() {
+        let text = listing::facts(at_hand(state)?);
+        state.screen.overlay = Some(Overlay::Text {
+            title: "model".to_owned(),
+            text,
+            top: 0,
+        });
+        return Ok(Vec::new());
+    }
+    if matches!(state.engine, Engine::Dead(_)) {
+        at_hand(state)?;
+    }
+    let mut effects = answer::abandon(state);
+    effects.extend(loading(state).map(Effect::Cancel));
+    prompt::withdraw_any(state);
+    effects.push(state.load(Some(name.to_owned())));
+    Ok(effects)
+}

@@ -1,0 +1,85 @@
+//! The messages that a prompt is made of, and the look at the exact prompt.
+
+use crate::app::effect::Effect;
+use crate::app::notice::Level;
+use crate::app::state::{Overlay, State};
+use crate::domain::inference::{ChatMessage, Command, PromptView, Token, TurnId};
+use crate::domain::{Conversation, Message, MessageId, Role};
+
+use super::{Outcome, Refusal, answer, model};
+
+/// What the model with this fingerprint is given to answer `end`: the system prompt, if any, and the path.
+pub(super) fn messages(talk: &Conversation, end: Option<MessageId>, fingerprint: &str) -> Vec<ChatMessage> {
+    let system = talk.system.iter().map(|text| ChatMessage {
+        role: Role::System,
+        content: text.clone(),
+        tokens: None,
+    });
+    let said = talk.path_to(end).into_iter().map(|message| ChatMessage {
+        role: message.role,
+        content: message.text.clone(),
+        tokens: own_tokens(message, fingerprint),
+    });
+    system.chain(said).collect()
+}
+
+/// The ids of an answer that this very model gave.
+fn own_tokens(message: &Message, fingerprint: &str) -> Option<Vec<Token>> {
+    let answer = message.answer.as_ref()?;
+    (answer.model == fingerprint && !answer.tokens.is_empty()).then(|| answer.tokens.clone())
+}
+
+/// Asks for the exact prompt of the last question and shows it as soon as it comes.
+pub(super) fn show(state: &mut State) -> Outcome {
+    answer::idle(state)?;
+    let model = model::at_hand(state)?;
+    let path = state.conversation.path();
+    let Some(question) = path.iter().rev().find(|message| message.role == Role::User) else {
+        return Err(Refusal::new(
+            Level::Info,
+            "there is no prompt yet: the first message makes one",
+        ));
+    };
+    let messages = messages(&state.conversation, Some(question.id), &model.fingerprint);
+    let turn = state.next_turn();
+    state.screen.overlay = Some(Overlay::Prompt {
+        turn,
+        prompt: None,
+        top: 0,
+    });
+    Ok(vec![Effect::Engine(Command::Render { turn, messages })])
+}
+
+/// The prompt came: shows it where it is still wanted.
+pub(super) fn rendered(state: &mut State, turn: TurnId, view: PromptView) {
+    if let Some(Overlay::Prompt {
+        turn: asked, prompt, ..
+    }) = &mut state.screen.overlay
+        && *asked == turn
+    {
+        *prompt = Some(view);
+    }
+}
+
+/// The prompt asked for as `turn` will not come: closes what waits for it. Says whether anything did.
+pub(super) fn withdraw(state: &mut State, turn: TurnId) -> bool {
+    let waits = waiting(state) == Some(turn);
+    if waits {
+        state.screen.overlay = None;
+    }
+    waits
+}
+
+/// No prompt will come: closes what waits for one.
+pub(super) fn withdraw_any(state: &mut State) {
+    if waiting(state).is_some() {
+        state.screen.overlay = None;
+    }
+}
+
+fn waiting(state: &State) -> Option<TurnId> {
+    match state.screen.overlay {
+        Some(Overlay::Prompt { turn, prompt: None, .. }) => Some(turn),
+        _ => None,
+    }
+}

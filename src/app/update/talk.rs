@@ -1,0 +1,85 @@
+//! The conversation as a whole: a new one, another version of the last answer, the versions there are, the system prompt.
+
+use crate::app::effect::Effect;
+use crate::app::notice::Level;
+use crate::app::state::{Overlay, Scroll, State};
+use crate::domain::{Conversation, MessageId, Role};
+
+use super::{Outcome, Refusal, answer};
+
+/// Begins a new conversation under the same system prompt. An answer under way is stopped.
+pub(super) fn renew(state: &mut State) -> Vec<Effect> {
+    let cancel = answer::asked(state).map(Effect::Cancel);
+    state.running = None;
+    state.before = None;
+    let system = state.conversation.system.take();
+    state.conversation = Conversation::default();
+    state.conversation.system = system;
+    state.screen.scroll = Scroll::Follow;
+    state.screen.overlay = None;
+    state.context_used = 0;
+    cancel.into_iter().collect()
+}
+
+/// Answers the last question again, as another version; a question without an answer is answered.
+pub(super) fn retry(state: &mut State) -> Outcome {
+    answer::may_begin(state)?;
+    let before = state.conversation.tip();
+    let last = before.and_then(|tip| state.conversation.get(tip));
+    let answer = match last.map(|message| (message.role, message.id)) {
+        Some((Role::Assistant, id)) => state.conversation.push_version(id, ""),
+        Some((Role::User, _)) => Some(state.conversation.push(Role::Assistant, "")),
+        Some((Role::System, _)) | None => None,
+    };
+    match answer {
+        Some(answer) => Ok(answer::begin(state, answer, before)),
+        None => Err(Refusal::new(Level::Info, "there is nothing to answer again yet")),
+    }
+}
+
+/// Shows the version of the last answer before the one shown.
+pub(super) fn previous_version(state: &mut State) -> Outcome {
+    turn_to(state, |versions, at| versions.get(at.checked_sub(1)?).copied())
+}
+
+/// Shows the version of the last answer after the one shown.
+pub(super) fn next_version(state: &mut State) -> Outcome {
+    turn_to(state, |versions, at| versions.get(at + 1).copied())
+}
+
+fn turn_to(state: &mut State, other: impl FnOnce(&[MessageId], usize) -> Option<MessageId>) -> Outcome {
+    answer::idle(state)?;
+    let path = state.conversation.path();
+    let shown = path.iter().rev().find(|message| message.role == Role::Assistant);
+    if let Some(shown) = shown.map(|message| message.id) {
+        let versions = state.conversation.versions(shown);
+        let at = versions.iter().position(|id| *id == shown).unwrap_or(0);
+        if let Some(id) = other(&versions, at) {
+            state.conversation.select(id);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// `/system`: shows, sets or removes the system prompt.
+pub(super) fn system(state: &mut State, text: &str) {
+    match (text, &state.conversation.system) {
+        ("", Some(system)) => {
+            let text = system.clone();
+            state.screen.overlay = Some(Overlay::Text {
+                title: "system prompt".to_owned(),
+                text,
+                top: 0,
+            });
+        }
+        ("", None) => state.tell(Level::Info, "there is no system prompt: /system TEXT sets one"),
+        (off, _) if off.eq_ignore_ascii_case("off") => {
+            state.conversation.system = None;
+            state.tell(Level::Info, "the system prompt is gone from the next message on");
+        }
+        (text, _) => {
+            state.conversation.system = Some(text.to_owned());
+            state.tell(Level::Info, "the system prompt holds from the next message on");
+        }
+    }
+}
