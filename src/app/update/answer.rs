@@ -50,11 +50,17 @@ pub(super) fn begin(state: &mut State, answer: MessageId, before: Option<Message
 
 /// Asks the engine for the answer that waited for its model, if one did.
 pub(super) fn resume(state: &mut State) -> Vec<Effect> {
+    if state
+        .running
+        .as_ref()
+        .is_none_or(|running| running.phase != Phase::Queued)
+    {
+        return Vec::new();
+    }
     // It may have outlived cancelled loads, and a cancel reaches every turn given out before it: so it gets a new one.
     let turn = state.next_turn();
-    match &mut state.running {
-        Some(running) if running.phase == Phase::Queued => running.turn = turn,
-        _ => return Vec::new(),
+    if let Some(running) = &mut state.running {
+        running.turn = turn;
     }
     ask(state)
 }

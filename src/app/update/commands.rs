@@ -43,3 +43,36 @@ fn help(state: &mut State) {
     let open = matches!(state.screen.overlay, Some(Overlay::Help { .. }));
     state.screen.overlay = (!open).then_some(Overlay::Help { top: 0 });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::update::scene::{act, draft, last_notice, ready, send};
+    use crate::app::{Action, COMMANDS};
+
+    #[test]
+    fn the_help_opens_and_closes() {
+        let mut state = ready();
+        assert_eq!(send(&mut state, "/keys"), [draft("")]);
+        assert_eq!(state.screen.overlay, Some(Overlay::Help { top: 0 }));
+        assert_eq!(act(&mut state, Action::Run(CommandId::Help)), []);
+        assert_eq!(state.screen.overlay, None);
+    }
+
+    #[test]
+    fn there_may_be_nothing_to_stop() {
+        let mut state = ready();
+        assert_eq!(act(&mut state, Action::Run(CommandId::Stop)), []);
+        assert_eq!(last_notice(&state), (Level::Info, "there is no answer to stop"));
+    }
+
+    #[test]
+    fn a_command_by_key_leaves_the_draft_alone() {
+        for command in COMMANDS {
+            let mut state = ready();
+            state.draft.text = "half a thought".to_owned();
+            act(&mut state, Action::Run(command.id));
+            assert_eq!(state.draft.text, "half a thought", "{}", command.name);
+        }
+    }
+}

@@ -90,3 +90,90 @@ fn is_whole(text: &str, completion: &Completion) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+    use crate::app::Action;
+    use crate::app::update::scene::{act, draft, edit, last_notice, ready, send};
+
+    #[test]
+    fn a_completion_is_taken() {
+        let mut state = ready();
+        edit(&mut state, "/pr");
+        act(&mut state, Action::CompletionNext);
+        assert_eq!(act(&mut state, Action::Complete), [draft("/preset ")]);
+        let labels = |state: &State| -> Vec<String> {
+            let choices = state.draft.completion.iter().flat_map(|c| &c.choices);
+            choices.map(|choice| choice.label.clone()).collect()
+        };
+        let presets: Vec<_> = state.tuning.presets.iter().map(|p| p.name.clone()).collect();
+        assert_eq!(labels(&state), presets);
+        act(&mut state, Action::CompletionPrevious);
+        assert_eq!(act(&mut state, Action::Complete), [draft("/preset llama.cpp")]);
+        act(&mut state, Action::Escape);
+        edit(&mut state, "/preset llama.cpp");
+        assert_eq!(labels(&state), [""; 0], "the echo of our own text opens nothing");
+        assert_eq!(act(&mut state, Action::Complete), []);
+        assert_eq!(labels(&state), ["llama.cpp"], "asked for, it opens again");
+    }
+
+    #[test]
+    fn enter_runs_what_is_whole_and_completes_what_is_not() {
+        // What is typed, how far the selection is moved, and what comes of it.
+        let cases = [
+            ("/he", 0, vec![draft("")], "", "open"),
+            ("/quit", 0, vec![draft(""), Effect::Quit(0)], "", ""),
+            ("/ex", 0, vec![draft(""), Effect::Quit(0)], "", ""),
+            ("/se", 0, vec![draft("/set ")], "/set ", ""),
+            ("/set", 0, vec![draft("")], "", "open"),
+            ("/set ", 0, vec![draft("")], "", "open"),
+            ("/set ", 1, vec![draft("/set top-k ")], "/set top-k ", ""),
+            ("/set top", 0, vec![draft("/set top-k ")], "/set top-k ", ""),
+            ("/set temp", 0, vec![draft("")], "", ""),
+            ("/preset prec", 0, vec![draft("")], "", ""),
+            ("/preset Code", 0, vec![draft("")], "", ""),
+            ("/", 0, vec![], "/", ""),
+            ("/", 8, vec![draft("")], "", "open"),
+        ];
+        for (typed, moved, effects, stands, overlay) in cases {
+            let mut state = ready();
+            edit(&mut state, typed);
+            (0..moved).for_each(|_| choose(&mut state, 1));
+            assert_eq!(act(&mut state, Action::Send), effects, "{typed}");
+            assert_eq!(state.draft.text, stands, "{typed}");
+            assert_eq!(state.screen.overlay.is_some(), overlay == "open", "{typed}");
+        }
+    }
+
+    #[test]
+    fn the_command_that_ran_is_remembered_whole() {
+        let mut state = ready();
+        send(&mut state, "/preset prec");
+        assert_eq!(state.tuning.label(), "precise");
+        assert_eq!(act(&mut state, Action::HistoryPrevious), [draft("/preset precise")]);
+        assert_eq!(act(&mut state, Action::HistoryPrevious), []);
+        assert_eq!(act(&mut state, Action::HistoryNext), [draft("")]);
+        assert_eq!(act(&mut state, Action::HistoryNext), []);
+    }
+
+    #[test]
+    fn an_unknown_command_is_kept_to_be_mended() {
+        let cases = [
+            ("/retyr", "there is no command '/retyr': did you mean /retry?"),
+            (
+                "/xyzzy 1",
+                "there is no command '/xyzzy': /help lists them, and // begins a message with a slash",
+            ),
+            ("/new idea", "/new takes no arguments, and 'idea' stands after it"),
+        ];
+        for (typed, words) in cases {
+            let mut state = ready();
+            assert_eq!(send(&mut state, typed), []);
+            assert_eq!((state.draft.text.as_str(), last_notice(&state).1), (typed, words));
+            assert_eq!(state.draft.history(), [""; 0]);
+        }
+    }
+}

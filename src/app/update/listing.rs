@@ -3,23 +3,26 @@
 use std::fmt::Write;
 
 use crate::app::tuning::Tuning;
+use crate::domain::Preset;
 use crate::domain::inference::ModelInfo;
-use crate::domain::sampling::{PARAMETERS, Sampling};
+use crate::domain::sampling::{PARAMETERS, Parameter, Sampling};
+
+const STAR: &str = "* ";
+const NO_STAR: &str = "  ";
 
 /// All parameters with value, default and help; a star marks what differs from the default.
 pub(super) fn parameters(tuning: &Tuning) -> String {
-    let row = |p: &crate::domain::sampling::Parameter| {
+    let row = |p: &Parameter| {
         let (value, default) = (p.get(&tuning.sampling), p.default());
-        let mark = if value == default { "" } else { "*" };
+        let mark = if value == default { NO_STAR } else { STAR };
         [
-            mark.to_owned(),
-            p.name.to_owned(),
+            format!("{mark}{}", p.name),
             value.to_string(),
             default.to_string(),
             p.help.to_owned(),
         ]
     };
-    let head = ["", "parameter", "value", "default", "what it does"].map(str::to_owned);
+    let head = ["  parameter", "value", "default", "what it does"].map(str::to_owned);
     let table = columns([head].into_iter().chain(PARAMETERS.iter().map(row)).collect());
     format!(
         "{table}\npreset {}; a star marks what is not the default; /set NAME VALUE sets one\n",
@@ -30,9 +33,9 @@ pub(super) fn parameters(tuning: &Tuning) -> String {
 /// All presets with what they change; a star marks the one in force.
 pub(super) fn presets(tuning: &Tuning) -> String {
     let base = Sampling::default();
-    let row = |p: &crate::domain::Preset| {
-        let mark = if p.name == tuning.preset { "*" } else { "" };
-        [mark.to_owned(), p.name.clone(), changes(&p.sampling, &base)]
+    let row = |p: &Preset| {
+        let mark = if p.name == tuning.preset { STAR } else { NO_STAR };
+        [format!("{mark}{}", p.name), changes(&p.sampling, &base)]
     };
     let mut text = columns(tuning.presets.iter().map(row).collect());
     if let Some(preset) = tuning.find(&tuning.preset)
@@ -120,4 +123,88 @@ fn scaled(n: u64, units: &[(f64, &str)]) -> Option<String> {
     let scaled = n / unit;
     let digits = usize::from(scaled < 10.0);
     Some(format!("{scaled:.digits$} {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+
+    #[test]
+    fn a_star_marks_what_was_changed() {
+        let mut tuning = Tuning::default();
+        tuning.sampling.top_k = 5;
+        let text = parameters(&tuning);
+        let head: Vec<_> = text.lines().take(4).collect();
+        assert_snapshot!(head.join("\n"), @r"
+          parameter           value   default  what it does
+          temperature         0.8     0.8      how freely it draws; 0 always takes the likeliest token
+        * top-k               5       40       keep the k likeliest candidates; 0 is off
+          top-p               0.95    0.95     keep the likeliest that together reach this probability; 1 is off
+        ");
+        assert_eq!(text.lines().filter(|line| line.starts_with('*')).count(), 1);
+        assert!(
+            PARAMETERS
+                .iter()
+                .all(|p| text.contains(p.name) && text.contains(p.help))
+        );
+        assert_snapshot!(text.lines().last().unwrap(), @"preset balanced*; a star marks what is not the default; /set NAME VALUE sets one");
+        assert_snapshot!(presets(&tuning), @r"
+          precise        temperature 0.3, top-p 0.9, min-p 0.1
+        * balanced       the defaults
+          creative       temperature 1.1, top-k 0, top-p 1, xtc-probability 0.3
+          code           temperature 0.2, top-k 20, min-p 0.1
+          deterministic  temperature 0, seed 0
+          llama.cpp      the defaults
+
+        changed since: top-k 5
+        ");
+    }
+
+    #[test]
+    fn all_that_is_known_of_a_model_is_said() {
+        let model = ModelInfo {
+            name: "cria".to_owned(),
+            fingerprint: "5e0f".to_owned(),
+            architecture: "llama".to_owned(),
+            quantization: "Q8_0".to_owned(),
+            parameters: 6_291_456,
+            bytes: 6_710_886,
+            vocabulary: 4096,
+            context: 1024,
+            context_trained: 2048,
+            threads: 4,
+            gpu_layers: 0,
+            template: "chatml, from the file".to_owned(),
+            warnings: vec!["a smaller context than asked for".to_owned()],
+            builtin: true,
+        };
+        assert_snapshot!(facts(&model), @r"
+        name           cria
+        architecture   llama
+        quantization   Q8_0
+        parameters     6.3 million
+        weights        6.4 MiB
+        vocabulary     4096 tokens
+        context        1024 tokens, trained on 2048
+        threads        4
+        gpu layers     0
+        chat template  chatml, from the file
+        fingerprint    5e0f
+        built in       yes
+        warning        a smaller context than asked for
+        ");
+    }
+
+    #[test]
+    fn numbers_are_for_people() {
+        let counts = [999, 6_291_456, 494_000_000, 1_100_000_000, 70_600_000_000].map(count);
+        assert_eq!(
+            counts,
+            ["999", "6.3 million", "494 million", "1.1 billion", "71 billion"]
+        );
+        let sizes = [0, 1023, 1 << 10, 6_710_886, 3 << 30].map(bytes);
+        assert_eq!(sizes, ["0 B", "1023 B", "1.0 KiB", "6.4 MiB", "3.0 GiB"]);
+    }
 }

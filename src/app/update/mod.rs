@@ -7,13 +7,25 @@ mod commands;
 mod composer;
 mod engine;
 mod escape;
+#[cfg(test)]
+mod escape_tests;
 mod listing;
 mod model;
+#[cfg(test)]
+mod model_tests;
 mod prompt;
+#[cfg(test)]
+mod random;
 mod sampling;
+#[cfg(test)]
+mod scene;
 mod scroll;
 mod send;
 mod talk;
+#[cfg(test)]
+mod talk_tests;
+#[cfg(test)]
+mod tests;
 
 use super::action::Action;
 use super::effect::Effect;

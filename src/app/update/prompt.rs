@@ -83,3 +83,72 @@ fn waiting(state: &State) -> Option<TurnId> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+    use crate::app::update::scene::{act, answered, fail, last_notice, loading, message, ready};
+    use crate::app::{Action, CommandId, Msg, update};
+    use crate::domain::inference::{Event, FailureKind};
+
+    const PROMPT: Action = Action::Run(CommandId::Prompt);
+
+    fn open(turn: u64, prompt: Option<PromptView>) -> Overlay {
+        let turn = TurnId(turn);
+        Overlay::Prompt { turn, prompt, top: 0 }
+    }
+
+    #[test]
+    fn the_prompt_of_the_last_question_is_asked_for_and_shown() {
+        let mut state = answered();
+        let messages = vec![message(Role::User, "hello", None)];
+        let render = Command::Render {
+            turn: TurnId(3),
+            messages,
+        };
+        assert_eq!(act(&mut state, PROMPT), [Effect::Engine(render)]);
+        assert_eq!(state.screen.overlay, Some(open(3, None)));
+        let view = PromptView {
+            template: "chatml".to_owned(),
+            ..PromptView::default()
+        };
+        for (turn, shown) in [(2, None), (3, Some(view.clone()))] {
+            let (turn, prompt) = (TurnId(turn), view.clone());
+            update(&mut state, Msg::Engine(Event::Rendered { turn, prompt }));
+            assert_eq!(state.screen.overlay, Some(open(3, shown)));
+        }
+        act(&mut state, Action::Escape);
+        assert_eq!(state.screen.overlay, None);
+    }
+
+    #[test]
+    fn a_prompt_that_does_not_come_is_not_waited_for() {
+        let mut state = answered();
+        act(&mut state, PROMPT);
+        assert_eq!(fail(&mut state, TurnId(3), FailureKind::Template, "no such role"), []);
+        assert_eq!(state.screen.overlay, None);
+        assert_eq!(last_notice(&state), (Level::Error, "no such role"));
+        let mut state = answered();
+        act(&mut state, PROMPT);
+        let reason = "out of memory".to_owned();
+        update(&mut state, Msg::Engine(Event::Died { reason }));
+        assert_eq!(state.screen.overlay, None);
+    }
+
+    #[test]
+    fn there_must_be_a_model_and_a_question() {
+        let mut state = ready();
+        assert_eq!(act(&mut state, PROMPT), []);
+        let words = "there is no prompt yet: the first message makes one";
+        assert_eq!(last_notice(&state), (Level::Info, words));
+        let mut state = loading();
+        assert_eq!(act(&mut state, PROMPT), []);
+        assert_eq!(
+            last_notice(&state).1,
+            "the model is still being loaded: try again in a moment"
+        );
+        assert_eq!(state.screen.overlay, None);
+    }
+}

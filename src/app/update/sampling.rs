@@ -91,7 +91,11 @@ fn show(state: &mut State, title: &str, text: String) -> Vec<Effect> {
 
 #[cfg(test)]
 mod tests {
-    use super::assignment;
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+    use crate::app::update::scene::{answering, draft, last_notice, loading, ready, send};
+    use crate::domain::Sampling;
 
     #[test]
     fn assignments_are_read_as_people_write_them() {
@@ -109,5 +113,71 @@ mod tests {
         assert_eq!(assignment("parameter"), ("", ""));
         assert_eq!(assignment("parameters"), ("parameters", ""));
         assert_eq!(assignment("=5"), ("", "5"));
+    }
+
+    #[test]
+    fn a_value_is_set_and_the_running_answer_hears_of_it() {
+        let five = || Sampling {
+            top_k: 5,
+            ..Sampling::default()
+        };
+        for typed in ["/set top-k 5", "/set top_k=5", "/set parameter Top_K 5"] {
+            let mut state = ready();
+            assert_eq!(send(&mut state, typed), [draft("")]);
+            assert_eq!(state.tuning.sampling, five());
+            assert_eq!(last_notice(&state), (Level::Info, "top-k 40 → 5"));
+        }
+        let mut state = answering("hi");
+        let tune = Effect::Engine(Command::Tune(five()));
+        assert_eq!(send(&mut state, "/set top-k 5"), [draft(""), tune]);
+        assert_eq!(send(&mut state, "/set top-k 5"), [draft("")]);
+        assert_eq!(last_notice(&state).1, "top-k is 5 already");
+        let mut state = loading();
+        send(&mut state, "hello");
+        assert_eq!(
+            send(&mut state, "/set top-k 5"),
+            [draft("")],
+            "what waits is asked for with it"
+        );
+    }
+
+    #[test]
+    fn a_parameter_is_explained() {
+        let mut state = ready();
+        assert_eq!(send(&mut state, "/set top_p"), [draft("")]);
+        let words = "top-p is 0.95, by default 0.95; takes a number from 0 to 1: keep the likeliest that together reach \
+                     this probability; 1 is off";
+        assert_eq!(last_notice(&state), (Level::Info, words));
+    }
+
+    #[test]
+    fn what_cannot_be_set_is_kept_to_be_mended() {
+        let cases = [
+            ("/set top-p 2", "'2' is no value for top-p: give a number from 0 to 1"),
+            (
+                "/set tmeperature 2",
+                "there is no parameter 'tmeperature': did you mean temperature?",
+            ),
+            ("/set xyzzy 2", "there is no parameter 'xyzzy': /set lists them"),
+            ("/preset presice", "there is no preset 'presice': did you mean precise?"),
+            ("/preset xyzzy", "there is no preset 'xyzzy': /preset lists them"),
+        ];
+        for (typed, words) in cases {
+            let mut state = ready();
+            assert_eq!(send(&mut state, typed), []);
+            assert_eq!(last_notice(&state), (Level::Warn, words));
+            assert_eq!(state.draft.text, typed);
+            assert_eq!(state.tuning, ready().tuning);
+        }
+    }
+
+    #[test]
+    fn a_preset_is_chosen() {
+        let mut state = answering("hi");
+        send(&mut state, "/set top-k 5");
+        let precise = state.tuning.find("precise").unwrap().sampling.clone();
+        let tune = Effect::Engine(Command::Tune(precise));
+        assert_eq!(send(&mut state, "/preset Precise"), [draft(""), tune]);
+        assert_eq!(last_notice(&state), (Level::Info, "preset balanced* → precise"));
     }
 }

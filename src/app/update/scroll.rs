@@ -73,3 +73,90 @@ pub(super) fn viewed(state: &mut State, info: ViewInfo) {
 fn at(top: u32, end: u32) -> Scroll {
     if top >= end { Scroll::Follow } else { Scroll::At(top) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::state::Overlay;
+    use crate::app::update::scene::{act, ready};
+    use crate::app::{Action, Msg, update};
+
+    /// A screen of ten lines over a transcript of a hundred and an overlay of thirty, whether or not it is open.
+    fn screen() -> State {
+        let mut state = ready();
+        let view = ViewInfo {
+            transcript: 100,
+            viewport: 10,
+            overlay: 30,
+            overlay_viewport: 10,
+        };
+        assert_eq!(update(&mut state, Msg::Viewed(view)), []);
+        state
+    }
+
+    #[test]
+    fn the_transcript_scrolls_and_stays_at_its_end() {
+        let mut state = screen();
+        let steps = [
+            (Msg::ScrollBy(-3), Scroll::At(87)),
+            (Msg::Action(Action::PageUp), Scroll::At(79)),
+            (Msg::ScrollBy(i32::MIN), Scroll::At(0)),
+            (Msg::Action(Action::PageDown), Scroll::At(8)),
+            (Msg::Action(Action::Follow), Scroll::Follow),
+            (Msg::ScrollBy(1), Scroll::Follow),
+            (Msg::Action(Action::Top), Scroll::At(0)),
+            (Msg::ScrollBy(89), Scroll::At(89)),
+            (Msg::ScrollBy(1), Scroll::Follow),
+        ];
+        for (msg, scroll) in steps {
+            assert_eq!(update(&mut state, msg.clone()), []);
+            assert_eq!(state.screen.scroll, scroll, "{msg:?}");
+        }
+    }
+
+    #[test]
+    fn an_open_overlay_scrolls_instead() {
+        let mut state = screen();
+        state.screen.overlay = Some(Overlay::Help { top: 0 });
+        let steps = [
+            (Action::PageDown, 8),
+            (Action::PageUp, 0),
+            (Action::Follow, 20),
+            (Action::PageDown, 20),
+            (Action::Top, 0),
+        ];
+        for (action, top) in steps {
+            act(&mut state, action);
+            assert_eq!(state.screen.overlay, Some(Overlay::Help { top }), "{action:?}");
+        }
+        assert_eq!(state.screen.scroll, Scroll::Follow);
+    }
+
+    #[test]
+    fn a_page_is_never_nothing() {
+        let mut state = screen();
+        state.screen.view.viewport = 1;
+        act(&mut state, Action::PageUp);
+        assert_eq!(state.screen.scroll, Scroll::At(98));
+    }
+
+    #[test]
+    fn a_frame_that_shows_less_moves_what_stands_beyond_it() {
+        let mut state = screen();
+        act(&mut state, Action::Top);
+        by(&mut state, 50);
+        state.screen.overlay = Some(Overlay::Help { top: 20 });
+        let small = ViewInfo {
+            transcript: 55,
+            viewport: 10,
+            overlay: 12,
+            overlay_viewport: 10,
+        };
+        update(&mut state, Msg::Viewed(small));
+        assert_eq!(state.screen.scroll, Scroll::Follow);
+        assert_eq!(state.screen.overlay, Some(Overlay::Help { top: 2 }));
+        let before = state.clone();
+        update(&mut state, Msg::Viewed(small));
+        assert_eq!(state, before);
+    }
+}

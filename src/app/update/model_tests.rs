@@ -1,0 +1,122 @@
+//! Loads that come, fail and give way to others.
+
+use std::time::Duration;
+
+use pretty_assertions::assert_eq;
+
+use super::listing;
+use super::scene::{
+    act, answering, arrive, draft, fail_load, last_notice, load_turn, loading, model, path, ready, send,
+};
+use crate::app::notice::Level;
+use crate::app::state::{Engine, Overlay};
+use crate::app::{Action, CommandId, Effect, Msg, State, update};
+use crate::domain::inference::{Event, LoadOptions, ModelInfo, TurnId};
+
+fn load(turn: u64, name: &str) -> Effect {
+    Effect::Load {
+        turn: TurnId(turn),
+        name: Some(name.to_owned()),
+        options: LoadOptions::default(),
+    }
+}
+
+fn progress(state: &mut State, turn: TurnId, done: u64) {
+    assert_eq!(update(state, Msg::Engine(Event::Loading { turn, done, total: 90 })), []);
+}
+
+#[test]
+fn a_load_is_followed_and_others_are_not() {
+    let mut state = loading();
+    progress(&mut state, TurnId(1), 30);
+    progress(&mut state, TurnId(7), 60);
+    let so_far = Engine::Loading {
+        turn: TurnId(1),
+        done: 30,
+        total: 90,
+        since: Duration::ZERO,
+    };
+    assert_eq!(state.engine, so_far);
+    state.context_used = 12;
+    arrive(&mut state, "condor");
+    assert_eq!((state.engine.model(), state.context_used), (Some(&model("condor")), 0));
+}
+
+#[test]
+fn the_built_in_model_is_introduced_once_and_warnings_are_told() {
+    let mut state = loading();
+    let cria = ModelInfo {
+        builtin: true,
+        warnings: vec!["a small context".to_owned()],
+        ..model("cria")
+    };
+    for turn in [1, 2] {
+        let (turn, model) = (TurnId(turn), Box::new(cria.clone()));
+        update(&mut state, Msg::Engine(Event::Ready { turn, model }));
+        send(&mut state, "/model cria");
+    }
+    let told: Vec<_> = state.notices.all().iter().map(|n| (n.level, n.text.as_str())).collect();
+    let introduction = "this is cria, the built-in model: with about 6.3 million parameters it is tiny and often wrong; \
+                        load a bigger one with /model FILE or quipu --model FILE";
+    let warning = (Level::Warn, "a small context");
+    assert_eq!(told, [(Level::Info, introduction), warning]);
+}
+
+#[test]
+fn another_model_takes_over_and_the_answer_so_far_is_kept() {
+    let mut state = answering("hi");
+    let effects = send(&mut state, "/load llama.gguf");
+    assert_eq!(effects, [draft(""), Effect::Cancel(TurnId(2)), load(3, "llama.gguf")]);
+    assert_eq!((path(&state), state.running.as_ref()), (vec!["hello", "hi"], None));
+    let mut state = answering("");
+    let effects = send(&mut state, "/load llama.gguf");
+    let back = [
+        draft(""),
+        Effect::Cancel(TurnId(2)),
+        draft("hello"),
+        load(3, "llama.gguf"),
+    ];
+    assert_eq!(effects, back);
+}
+
+#[test]
+fn a_name_mistyped_costs_no_model() {
+    let mut state = ready();
+    send(&mut state, "/model lama.gguf");
+    assert_eq!(fail_load(&mut state, "no such file 'lama.gguf'"), []);
+    assert_eq!(state.engine.model(), Some(&model("condor")));
+    let words = "no such file 'lama.gguf'; condor is still loaded";
+    assert_eq!(last_notice(&state), (Level::Error, words));
+
+    send(&mut state, "/model cut.gguf");
+    let turn = load_turn(&state);
+    progress(&mut state, turn, 0);
+    fail_load(&mut state, "'cut.gguf' ends too early");
+    assert_eq!(
+        state.engine.model(),
+        None,
+        "the engine let go of it when it began to load"
+    );
+
+    let mut state = ready();
+    send(&mut state, "/model a.gguf");
+    send(&mut state, "/model b.gguf");
+    fail_load(&mut state, "no such file 'b.gguf'");
+    assert_eq!(state.engine.model(), None, "the first of two loads may have begun");
+}
+
+#[test]
+fn the_model_is_shown() {
+    let mut state = ready();
+    assert_eq!(act(&mut state, Action::Run(CommandId::Model)), []);
+    let text = listing::facts(&model("condor"));
+    let title = "model".to_owned();
+    assert_eq!(state.screen.overlay, Some(Overlay::Text { title, text, top: 0 }));
+    let mut state = loading();
+    assert_eq!(send(&mut state, "/model"), []);
+    assert_eq!(
+        last_notice(&state).1,
+        "the model is still being loaded: try again in a moment"
+    );
+    assert_eq!(state.draft.text, "/model");
+}

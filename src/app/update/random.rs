@@ -1,0 +1,359 @@
+//! Any sequence of messages, with turns near the current ones: what must hold whatever happens.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use crate::app::action::{ACTIONS, Action};
+use crate::app::command::COMMANDS;
+use crate::app::notice::Level;
+use crate::app::state::{Engine, Overlay, Phase, Scroll, State, ViewInfo};
+use crate::app::{Effect, Msg, update};
+use crate::domain::Role;
+use crate::domain::inference::{
+    BenchResult, Command, Event, Failure, FailureKind, Finish, PrefillProgress, PromptView, Said, Stats, Token, TurnId,
+};
+
+use super::scene;
+
+/// Which turn an event names, told when it happens.
+#[derive(Clone, Copy, Debug)]
+enum Of {
+    Answer,
+    Load,
+    Prompt,
+    Back(u64),
+}
+
+impl Of {
+    fn turn(self, state: &State) -> TurnId {
+        let turn = match self {
+            Self::Answer => state.running.as_ref().map(|running| running.turn),
+            Self::Load => match state.engine {
+                Engine::Loading { turn, .. } => Some(turn),
+                _ => None,
+            },
+            Self::Prompt => match state.screen.overlay {
+                Some(Overlay::Prompt { turn, .. }) => Some(turn),
+                _ => None,
+            },
+            Self::Back(by) => Some(TurnId((state.turn.0 + 1).saturating_sub(by))),
+        };
+        turn.unwrap_or(state.turn)
+    }
+}
+
+fn of() -> impl Strategy<Value = Of> {
+    prop_oneof![
+        3 => Just(Of::Answer),
+        2 => Just(Of::Load),
+        1 => Just(Of::Prompt),
+        1 => (0_u64..4).prop_map(Of::Back),
+    ]
+}
+
+fn finishes() -> impl Strategy<Value = Finish> {
+    proptest::sample::select(vec![
+        Finish::EndOfTurn,
+        Finish::MaxTokens,
+        Finish::ContextFull,
+        Finish::Stopped,
+    ])
+}
+
+fn kinds() -> impl Strategy<Value = FailureKind> {
+    proptest::sample::select(vec![
+        FailureKind::Model,
+        FailureKind::Cancelled,
+        FailureKind::TooLong,
+        FailureKind::Template,
+        FailureKind::NoModel,
+        FailureKind::Compute,
+    ])
+}
+
+/// An event, its turn still open.
+fn events() -> impl Strategy<Value = Event> {
+    let turn = TurnId(0);
+    let said = (proptest::option::of(any::<i32>()), "[a-zé]{0,3}").prop_map(|(token, text)| Said {
+        token: token.map(Token),
+        text,
+        logprob: None,
+    });
+    let counts = any::<(u32, u32, u32)>();
+    prop_oneof![
+        2 => any::<(u64, u64)>().prop_map(move |(done, total)| Event::Loading { turn, done, total }),
+        6 => any::<bool>().prop_map(move |builtin| {
+            let model = Box::new(crate::domain::inference::ModelInfo { builtin, ..scene::model("condor") });
+            Event::Ready { turn, model }
+        }),
+        3 => counts.prop_map(move |(done, total, reused)| {
+            let progress = PrefillProgress { done, total, reused };
+            Event::Prefill { turn, progress }
+        }),
+        6 => said.prop_map(move |said| Event::Token { turn, said }),
+        4 => (finishes(), any::<u32>()).prop_map(move |(finish, context_used)| {
+            let stats = Stats { context_used, ..Stats::default() };
+            Event::Finished { turn, finish, stats }
+        }),
+        2 => Just(Event::Rendered { turn, prompt: PromptView::default() }),
+        1 => Just(Event::Benched {
+            turn,
+            result: BenchResult { prompt: Duration::ZERO, generate: Duration::ZERO },
+        }),
+        3 => kinds().prop_map(move |kind| Event::Failed { turn, failure: Failure::new(kind, "it failed") }),
+    ]
+}
+
+/// The event with its turn put in.
+fn named(mut event: Event, of: TurnId) -> Event {
+    match &mut event {
+        Event::Loading { turn, .. }
+        | Event::Ready { turn, .. }
+        | Event::Prefill { turn, .. }
+        | Event::Token { turn, .. }
+        | Event::Finished { turn, .. }
+        | Event::Rendered { turn, .. }
+        | Event::Benched { turn, .. }
+        | Event::Failed { turn, .. } => *turn = of,
+        Event::Died { .. } => {}
+    }
+    event
+}
+
+/// What people type: messages, commands whole and half, and anything else.
+fn texts() -> impl Strategy<Value = String> {
+    const TYPED: &[&str] = &[
+        "hello",
+        "//etc",
+        "///",
+        "/",
+        "/re",
+        "/set",
+        "/set top",
+        "/set top-k 5",
+        "/set top-p 9",
+        "/preset cre",
+        "/model",
+        "/model x.gguf",
+        "/system Be terse.",
+        "/system off",
+        "/nwe",
+        "/stop",
+        "/retry",
+        "/prompt",
+        "/new",
+        "  ",
+        "",
+    ];
+    prop_oneof![
+        3 => proptest::sample::select(TYPED).prop_map(str::to_owned),
+        3 => "[a-z]{1,6}",
+        1 => ".{0,8}",
+    ]
+}
+
+fn actions() -> impl Strategy<Value = Action> {
+    let plain = ACTIONS.iter().map(|(action, ..)| *action);
+    let commands = COMMANDS.iter().map(|command| Action::Run(command.id));
+    proptest::sample::select(plain.chain(commands).collect::<Vec<_>>())
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Told(Event, Of),
+    TypedAndSent(String),
+    Other(Msg),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let views = any::<(u16, u16, u16, u16)>().prop_map(|(transcript, viewport, overlay, overlay_viewport)| ViewInfo {
+        transcript: transcript.into(),
+        viewport: viewport.into(),
+        overlay: overlay.into(),
+        overlay_viewport: overlay_viewport.into(),
+    });
+    let levels = proptest::sample::select(vec![Level::Info, Level::Warn, Level::Error]);
+    let other = prop_oneof![
+        2 => (0_u64..60_000).prop_map(|ms| Msg::Tick(Duration::from_millis(ms))),
+        12 => actions().prop_map(Msg::Action),
+        4 => texts().prop_map(Msg::Edited),
+        2 => any::<i32>().prop_map(Msg::ScrollBy),
+        2 => views.prop_map(Msg::Viewed),
+        1 => (levels, texts()).prop_map(|(level, text)| Msg::Notice(level, text)),
+        1 => any::<i32>().prop_map(Msg::Terminate),
+        1 => Just(Msg::Engine(Event::Died { reason: "x".to_owned() })),
+    ];
+    let step = prop_oneof![
+        20 => (events(), of()).prop_map(|(event, of)| Step::Told(event, of)),
+        10 => texts().prop_map(Step::TypedAndSent),
+        20 => other.prop_map(Step::Other),
+    ];
+    proptest::collection::vec(step, 0..120)
+}
+
+/// The turn that an event names.
+fn turn_of(event: &Event) -> Option<TurnId> {
+    match *event {
+        Event::Loading { turn, .. }
+        | Event::Ready { turn, .. }
+        | Event::Prefill { turn, .. }
+        | Event::Token { turn, .. }
+        | Event::Finished { turn, .. }
+        | Event::Rendered { turn, .. }
+        | Event::Benched { turn, .. }
+        | Event::Failed { turn, .. } => Some(turn),
+        Event::Died { .. } => None,
+    }
+}
+
+/// The turns that are waited for.
+fn current(state: &State) -> Vec<TurnId> {
+    let answer = state.running.as_ref().filter(|running| running.phase != Phase::Queued);
+    let load = match state.engine {
+        Engine::Loading { turn, .. } => Some(turn),
+        _ => None,
+    };
+    let prompt = match state.screen.overlay {
+        Some(Overlay::Prompt { turn, .. }) => Some(turn),
+        _ => None,
+    };
+    answer
+        .map(|running| running.turn)
+        .into_iter()
+        .chain(load)
+        .chain(prompt)
+        .collect()
+}
+
+/// What was seen of a run so far.
+#[derive(Default)]
+struct Seen {
+    /// All that people sent to a model.
+    sent: BTreeSet<String>,
+    /// The last turn that an effect gave out.
+    turn: TurnId,
+}
+
+/// One message, and all that must hold after it.
+fn step(state: &mut State, seen: &mut Seen, msg: Msg) -> Result<(), TestCaseError> {
+    let before = state.clone();
+    let effects = update(state, msg.clone());
+    let mut twin = before.clone();
+    prop_assert_eq!(
+        &update(&mut twin, msg.clone()),
+        &effects,
+        "equal inputs give equal outputs"
+    );
+    prop_assert_eq!(&twin, &*state);
+    if let Msg::Engine(event) = &msg
+        && let Some(turn) = turn_of(event)
+        && !current(&before).contains(&turn)
+    {
+        prop_assert_eq!(&before, &*state, "a foreign turn changed something");
+        prop_assert_eq!(&effects, &[]);
+    }
+    if let Msg::Viewed(_) = msg {
+        prop_assert_eq!(&effects, &update(&mut twin, msg));
+        prop_assert_eq!(&twin, &*state, "the same frame twice changed something");
+    }
+    check_effects(state, seen, &effects)?;
+    check_answer(state)?;
+    check_texts(state, seen)?;
+    let _ = state.wakes_at();
+    prop_assert!(state.screen.scroll != Scroll::At(state.screen.view.end()));
+    Ok(())
+}
+
+fn check_effects(state: &State, seen: &mut Seen, effects: &[Effect]) -> Result<(), TestCaseError> {
+    for effect in effects {
+        match effect {
+            Effect::Load { turn, .. }
+            | Effect::Engine(Command::Generate { turn, .. } | Command::Render { turn, .. }) => {
+                prop_assert!(*turn > seen.turn, "turns grow");
+                prop_assert!(current(state).contains(turn), "what is asked for is waited for");
+                seen.turn = *turn;
+            }
+            Effect::Engine(Command::Tune(sampling)) => {
+                prop_assert!(state.running.is_some());
+                prop_assert_eq!(sampling, &state.tuning.sampling);
+            }
+            Effect::Cancel(turn) => {
+                let ending = effects.iter().any(|effect| matches!(effect, Effect::Quit(_)));
+                let stopping = state
+                    .running
+                    .as_ref()
+                    .is_some_and(|running| running.phase == Phase::Stopping);
+                let wanted = current(state).into_iter().any(|current| current <= *turn);
+                prop_assert!(ending || stopping || !wanted, "a cancel hit what is wanted");
+            }
+            Effect::Engine(Command::Load { .. } | Command::Bench { .. }) => prop_assert!(false, "{effect:?}"),
+            Effect::SetDraft(_) | Effect::Redraw | Effect::Suspend | Effect::Quit(_) => {}
+        }
+    }
+    let set = effects.iter().rev().find_map(|effect| match effect {
+        Effect::SetDraft(text) => Some(text),
+        _ => None,
+    });
+    prop_assert!(
+        set.is_none_or(|text| *text == state.draft.text),
+        "the composer and the draft are one"
+    );
+    Ok(())
+}
+
+fn check_answer(state: &State) -> Result<(), TestCaseError> {
+    let Some(running) = &state.running else { return Ok(()) };
+    prop_assert_eq!(state.conversation.tip(), Some(running.answer));
+    let message = state.conversation.get(running.answer).unwrap();
+    prop_assert_eq!(message.role, Role::Assistant);
+    prop_assert!(message.answer.is_some());
+    let waits = running.phase == Phase::Queued;
+    prop_assert_eq!(waits, matches!(state.engine, Engine::Loading { .. }));
+    prop_assert!(waits || state.engine.model().is_some());
+    Ok(())
+}
+
+fn check_texts(state: &State, seen: &mut Seen) -> Result<(), TestCaseError> {
+    let asked = state
+        .conversation
+        .messages()
+        .iter()
+        .filter(|message| message.role == Role::User);
+    seen.sent.extend(asked.map(|message| message.text.clone()));
+    for text in &seen.sent {
+        let said = state
+            .conversation
+            .messages()
+            .iter()
+            .any(|message| message.text == *text);
+        let kept =
+            said || state.draft.text.contains(text) || state.draft.history().iter().any(|old| old.contains(text));
+        prop_assert!(kept, "{text:?} is lost");
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn whatever_happens(steps in steps()) {
+        let mut state = scene::loading();
+        let mut seen = Seen { turn: state.turn, ..Seen::default() };
+        for what in steps {
+            match what {
+                Step::Told(event, of) => {
+                    let turn = of.turn(&state);
+                    step(&mut state, &mut seen, Msg::Engine(named(event, turn)))?;
+                }
+                Step::TypedAndSent(text) => {
+                    step(&mut state, &mut seen, Msg::Edited(text))?;
+                    step(&mut state, &mut seen, Msg::Action(Action::Send))?;
+                }
+                Step::Other(msg) => step(&mut state, &mut seen, msg)?,
+            }
+        }
+    }
+}
