@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 
 use super::listing;
 use super::scene::{
-    act, answering, arrive, draft, fail_load, last_notice, load_turn, loading, model, path, ready, send,
+    act, answered, answering, arrive, draft, fail_load, last_notice, load_turn, loading, model, path, ready, send,
 };
 use crate::app::notice::Level;
 use crate::app::state::{Engine, Overlay};
@@ -119,4 +119,14 @@ fn the_model_is_shown() {
         "the model is still being loaded: try again in a moment"
     );
     assert_eq!(state.draft.text, "/model");
+}
+
+#[test]
+fn a_load_stopped_under_way_leaves_no_model_and_no_prompt_to_wait_for() {
+    let mut state = answered();
+    act(&mut state, Action::Run(CommandId::Prompt));
+    send(&mut state, "/model llama.gguf");
+    assert_eq!(state.screen.overlay, None);
+    assert_eq!(act(&mut state, Action::Escape), [Effect::Cancel(TurnId(4))]);
+    assert_eq!(state.engine.model(), None, "the engine may have let go of it");
 }

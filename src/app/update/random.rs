@@ -304,7 +304,10 @@ fn check_effects(state: &State, seen: &mut Seen, effects: &[Effect]) -> Result<(
 }
 
 fn check_answer(state: &State) -> Result<(), TestCaseError> {
-    let Some(running) = &state.running else { return Ok(()) };
+    let Some(running) = &state.running else {
+        prop_assert_eq!(state.before, None);
+        return Ok(());
+    };
     prop_assert_eq!(state.conversation.tip(), Some(running.answer));
     let message = state.conversation.get(running.answer).unwrap();
     prop_assert_eq!(message.role, Role::Assistant);
