@@ -1,0 +1,190 @@
+//! Reads theme files: the person's folder first, then those that ship. A theme inherits from another, down to `quipu`, so no
+//! role is ever without a style.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use ratatui::style::{Color, Modifier, Style};
+use serde::Deserialize;
+
+use super::color::{NAMES, parse};
+use super::{Role, Theme};
+
+/// The themes that ship, the default first.
+pub const BUILT_IN: [(&str, &str); 3] = [
+    ("quipu", include_str!("../../../themes/quipu.toml")),
+    ("night", include_str!("../../../themes/night.toml")),
+    ("paper", include_str!("../../../themes/paper.toml")),
+];
+
+/// Longest chain of inheritance: far more than anyone needs, and an end to every circle.
+const DEEPEST: usize = 8;
+
+/// A theme file. Roles are read one by one, so that one mistake does not cost the others.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    inherits: Option<String>,
+    #[serde(default)]
+    palette: BTreeMap<String, String>,
+    #[serde(default)]
+    roles: BTreeMap<String, toml::Value>,
+}
+
+/// Loads the theme of this name from `folder` or from those that ship. What could not be used is told in words for the
+/// person; the theme comes out complete in any case.
+pub fn load(name: &str, folder: Option<&Path>) -> (Theme, Vec<String>) {
+    let mut warnings = Vec::new();
+    let mut chain = Vec::new();
+    let mut next = Some(name.to_owned());
+    while let Some(wanted) = next {
+        if chain.iter().any(|(seen, _)| *seen == wanted) || chain.len() == DEEPEST {
+            warnings.push(format!(
+                "theme '{name}' inherits in a circle through '{wanted}'; the circle is cut there"
+            ));
+            break;
+        }
+        let file = match read(&wanted, folder) {
+            Ok(file) => file,
+            Err(problem) => {
+                warnings.push(problem);
+                File::default()
+            }
+        };
+        next = file.inherits.clone();
+        chain.push((wanted, file));
+    }
+    if chain.last().is_none_or(|(last, _)| last != BUILT_IN[0].0) {
+        let base = read(BUILT_IN[0].0, None).unwrap_or_default();
+        chain.push((BUILT_IN[0].0.to_owned(), base));
+    }
+
+    let mut styles = [Style::default(); Role::ALL.len()];
+    // The nearest palette wins, also for the roles of an inherited theme: that is how a theme changes another's colours.
+    let mut palette = BTreeMap::new();
+    for (_, file) in chain.iter().rev() {
+        palette.extend(file.palette.clone());
+    }
+    for (theme, file) in chain.iter().rev() {
+        for (role, value) in &file.roles {
+            match Role::ALL.iter().find(|(_, known)| known == role) {
+                Some((found, _)) => match style(value, &palette) {
+                    Ok(style) => styles[*found as usize] = style,
+                    Err(problem) => warnings.push(format!("theme '{theme}', role '{role}': {problem}")),
+                },
+                None => warnings.push(format!("theme '{theme}' has no use for role '{role}': {}", near(role))),
+            }
+        }
+    }
+    (
+        Theme {
+            name: name.to_owned(),
+            styles,
+        },
+        warnings,
+    )
+}
+
+/// The file of a theme: a path, a file in the folder, or one that ships.
+fn read(name: &str, folder: Option<&Path>) -> Result<File, String> {
+    let named = Path::new(name);
+    let own = folder
+        .map(|folder| folder.join(format!("{name}.toml")))
+        .filter(|path| path.is_file());
+    let path = if named.extension().is_some_and(|end| end == "toml") {
+        Some(named.to_owned())
+    } else {
+        own
+    };
+    let (source, place) = if let Some(path) = path {
+        let place = path.display().to_string();
+        let source = fs::read_to_string(&path).map_err(|error| format!("cannot read theme '{place}': {error}"))?;
+        (source, place)
+    } else if let Some((_, source)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
+        ((*source).to_owned(), name.to_owned())
+    } else {
+        let known: Vec<_> = BUILT_IN.iter().map(|(name, _)| *name).collect();
+        return Err(format!(
+            "there is no theme '{name}': choose from {}, or put '{name}.toml' into the themes folder",
+            known.join(", ")
+        ));
+    };
+    toml::from_str(&source).map_err(|error| {
+        let line = error.span().map_or(1, |span| {
+            source[..span.start.min(source.len())].matches('\n').count() + 1
+        });
+        format!(
+            "theme '{place}' line {line}: {}; '{}' is used",
+            error.message().trim(),
+            BUILT_IN[0].0
+        )
+    })
+}
+
+/// A style: a colour, or a table of `fg`, `bg` and switches.
+fn style(value: &toml::Value, palette: &BTreeMap<String, String>) -> Result<Style, String> {
+    match value {
+        toml::Value::String(name) => Ok(Style::default().fg(color(name, palette)?)),
+        toml::Value::Table(table) => {
+            table
+                .iter()
+                .try_fold(Style::default(), |style, (key, value)| match (key.as_str(), value) {
+                    ("fg", toml::Value::String(name)) => Ok(style.fg(color(name, palette)?)),
+                    ("bg", toml::Value::String(name)) => Ok(style.bg(color(name, palette)?)),
+                    (_, toml::Value::Boolean(on)) => {
+                        let modifier = modifier(key).ok_or_else(|| format!("'{key}' is no switch: {SWITCHES}"))?;
+                        Ok(if *on { style.add_modifier(modifier) } else { style })
+                    }
+                    _ => Err(format!(
+                        "'{key}' is no part of a style: give fg and bg as colours, {SWITCHES}"
+                    )),
+                })
+        }
+        _ => Err("a style is a colour, or a table such as { fg = \"blue\", bold = true }".to_owned()),
+    }
+}
+
+const SWITCHES: &str = "and bold, dim, italic, underline, reversed, struck as true or false";
+
+fn modifier(name: &str) -> Option<Modifier> {
+    Some(match name {
+        "bold" => Modifier::BOLD,
+        "dim" => Modifier::DIM,
+        "italic" => Modifier::ITALIC,
+        "underline" => Modifier::UNDERLINED,
+        "reversed" => Modifier::REVERSED,
+        "struck" => Modifier::CROSSED_OUT,
+        _ => return None,
+    })
+}
+
+fn color(name: &str, palette: &BTreeMap<String, String>) -> Result<Color, String> {
+    let value = palette.get(name).map_or(name, String::as_str);
+    parse(value).ok_or_else(|| {
+        let known = palette
+            .keys()
+            .map(String::as_str)
+            .chain(NAMES.iter().map(|(name, _)| *name));
+        match nearest(name, known) {
+            Some(near) => format!("'{value}' is no colour; did you mean '{near}'?"),
+            None => format!("'{value}' is no colour: give '#rrggbb', a palette name, or one such as 'bright-blue'"),
+        }
+    })
+}
+
+fn near(role: &str) -> String {
+    match nearest(role, Role::ALL.iter().map(|(_, name)| *name)) {
+        Some(near) => format!("did you mean '{near}'?"),
+        None => "remove it".to_owned(),
+    }
+}
+
+/// The most similar name, if any is similar enough to be meant (Jaro-Winkler).
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let scored = known.map(|k| (strsim::jaro_winkler(k, name), k));
+    scored
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|(score, _)| *score >= 0.7)
+        .map(|(_, k)| k)
+}

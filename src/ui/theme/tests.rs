@@ -1,0 +1,143 @@
+use std::fs;
+
+use super::*;
+
+/// Relative luminance, WCAG 2.1.
+fn luminance(color: Color) -> f64 {
+    let Color::Rgb(r, g, b) = color else {
+        panic!("{color:?} is not a true colour")
+    };
+    let channel = |c: u8| {
+        let c = f64::from(c) / 255.0;
+        if c <= 0.040_45 {
+            c / 12.92
+        } else {
+            ((c + 0.055) / 1.055).powf(2.4)
+        }
+    };
+    0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b)
+}
+
+fn contrast(a: Color, b: Color) -> f64 {
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+#[test]
+fn every_theme_that_ships_loads_without_a_word() {
+    for (name, _) in BUILT_IN {
+        let (theme, warnings) = load(name, None);
+        assert_eq!(warnings, Vec::<String>::new());
+        assert_eq!(theme.name, name);
+    }
+}
+
+#[test]
+fn quipu_uses_the_terminals_own_colours() {
+    let (theme, _) = load("quipu", None);
+    for (role, name) in Role::ALL {
+        let style = theme.style(role);
+        for color in [style.fg, style.bg].into_iter().flatten() {
+            assert!(
+                !matches!(color, Color::Rgb(..) | Color::Indexed(_)),
+                "{name} has {color:?}"
+            );
+            // On a light or a dark ground one of these cannot be read.
+            assert!(
+                !matches!(color, Color::Black | Color::White | Color::Gray),
+                "{name} has {color:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn true_colour_themes_can_be_read() {
+    for name in ["night", "paper"] {
+        let (theme, _) = load(name, None);
+        let ground = theme.background().unwrap();
+        for (role, role_name) in Role::ALL {
+            let style = theme.style(role);
+            let bg = style.bg.unwrap_or(ground);
+            let Some(fg) = style.fg else { continue };
+            let secondary = [
+                Role::Dim,
+                Role::Placeholder,
+                Role::Rule,
+                Role::TableBorder,
+                Role::Border,
+                Role::GaugeEmpty,
+            ];
+            let least = if secondary.contains(&role) { 3.0 } else { 4.5 };
+            let found = contrast(fg, bg);
+            assert!(
+                found >= least,
+                "{name}: {role_name} has a contrast of {found:.2}, needs {least}"
+            );
+        }
+    }
+}
+
+#[test]
+fn fewer_colours_still_tell_things_apart() {
+    let (theme, _) = load("night", None);
+    let plain = theme.clone().degrade(ColorDepth::None);
+    assert!(
+        Role::ALL
+            .iter()
+            .all(|(role, _)| plain.style(*role).fg.is_none() && plain.style(*role).bg.is_none())
+    );
+    assert!(plain.style(Role::Selection).add_modifier.contains(Modifier::REVERSED));
+    let some = theme.degrade(ColorDepth::Ansi256);
+    assert!(matches!(some.style(Role::Accent).fg, Some(Color::Indexed(16..))));
+}
+
+#[test]
+fn the_terminal_says_how_many_colours_it_has() {
+    let depth = |n, t, c| ColorDepth::from_env(n, t, c);
+    assert_eq!(
+        depth(Some("1"), Some("xterm-256color"), Some("truecolor")),
+        ColorDepth::None
+    );
+    assert_eq!(
+        depth(Some(""), Some("xterm-256color"), Some("truecolor")),
+        ColorDepth::TrueColor
+    );
+    assert_eq!(depth(None, Some("xterm-256color"), None), ColorDepth::Ansi256);
+    assert_eq!(depth(None, Some("linux"), None), ColorDepth::Ansi16);
+    assert_eq!(depth(None, Some("dumb"), None), ColorDepth::None);
+    assert_eq!(depth(None, None, None), ColorDepth::Ansi16);
+}
+
+#[test]
+fn mistakes_are_named_and_cost_only_themselves() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let words = |name: &str| load(name, Some(folder.path())).1.join("\n");
+
+    write(
+        "mine.toml",
+        "inherits = \"night\"\n[palette]\nacent = \"#112233\"\n[roles]\naccent = \"acent\"\nheadin = \"red\"\ncode = \"bluue\"\ndim = { fg = \"red\", blink = true }\n",
+    );
+    let (theme, warnings) = load("mine", Some(folder.path()));
+    assert_eq!(theme.style(Role::Accent).fg, Some(Color::Rgb(0x11, 0x22, 0x33)));
+    assert_eq!(theme.style(Role::Strong), load("night", None).0.style(Role::Strong));
+    assert_eq!(warnings.len(), 3, "{warnings:?}");
+    assert!(
+        warnings
+            .iter()
+            .any(|w| w.contains("'headin'") && w.contains("'heading'"))
+    );
+    assert!(warnings.iter().any(|w| w.contains("'bluue'") && w.contains("'blue'")));
+
+    write("broken.toml", "[palette]\nx = \n");
+    assert!(words("broken").contains("line 2"), "{}", words("broken"));
+    write("a.toml", "inherits = \"b\"\n");
+    write("b.toml", "inherits = \"a\"\n");
+    assert!(words("a").contains("circle"));
+    assert!(words("nonsense").contains("there is no theme 'nonsense'"));
+    assert_eq!(
+        load("nonsense", None).0.style(Role::Strong),
+        load("quipu", None).0.style(Role::Strong)
+    );
+}
