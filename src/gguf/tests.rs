@@ -106,7 +106,7 @@ fn a_file_cut_anywhere_is_called_cut() {
     );
     assert_eq!(
         message(whole - 300),
-        "is cut short: 1.8 KiB are there and 2.0 KiB should be; download it again"
+        "is cut short: 1.7 KiB are there and 2.0 KiB should be; download it again"
     );
 }
 

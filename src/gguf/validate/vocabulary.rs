@@ -106,7 +106,7 @@ fn special_tokens(metadata: &Metadata, tokenizer: Tokenizer, tokens: u64) -> Res
         let key = format!("tokenizer.ggml.{name}_token_id");
         let id = metadata.u64(&key);
         // All bits set is how some converters write "none".
-        if id.is_some_and(|id| id >= tokens && id != u32::MAX.into()) {
+        if id.is_some_and(|id| id >= tokens && id != u64::from(u32::MAX)) {
             return unsound(format!("'{key}' is not among its {tokens} tokens"));
         }
     }
