@@ -149,21 +149,30 @@ impl Shape<'_> {
         {
             return unsound("its attention heads have no sensible length");
         }
-        // Architectures that check nothing may also compute their lengths from other keys.
-        if heads == 0 || self.architecture.heads == Heads::Any {
+        if heads == 0 {
             return Ok(());
         }
-        if (key.is_none() || value.is_none()) && !width.is_multiple_of(heads) {
+        let lone = key.is_none() || value.is_none();
+        if self.architecture.heads != Heads::Any && lone && !width.is_multiple_of(heads) {
             return unsound(format!("a width of {width} does not divide by {heads} attention heads"));
         }
         let key = key.unwrap_or(width / heads);
         let value = value.unwrap_or(width / heads);
-        if key == 0 || key != value {
+        if key == 0 || (self.architecture.heads != Heads::Any && key != value) {
             return unsound(format!("its keys have {key} numbers and its values {value}"));
         }
         let rotated = self.optional("rope.dimension_count")?.unwrap_or(key);
-        if self.architecture.heads == Heads::Rotated && (rotated != key || !rotated.is_multiple_of(2)) {
+        let whole = self.architecture.heads != Heads::Rotated || rotated == key;
+        if rotated > key || !rotated.is_multiple_of(2) || !whole {
             return unsound(format!("it would rotate {rotated} of {key} numbers of every key"));
+        }
+        // Layers with a sliding window may have lengths of their own.
+        let windowed = self.optional("attention.key_length_swa")?.unwrap_or(key);
+        let rotated = self.optional("rope.dimension_count_swa")?.unwrap_or(0);
+        if rotated > windowed || windowed > WIDTH_MAX {
+            return unsound(format!(
+                "it would rotate {rotated} of {windowed} numbers of every key in a window"
+            ));
         }
         Ok(())
     }
@@ -173,9 +182,11 @@ impl Shape<'_> {
         if scaling.is_some_and(|name| !matches!(name, Some("none" | "linear" | "yarn" | "longrope"))) {
             return unsound(format!("'{}' is unknown", self.name("rope.scaling.type")));
         }
-        let rotated = self.optional("rope.dimension_count")?;
-        if rotated.is_some_and(|count| !count.is_multiple_of(2) || count > WIDTH_MAX) {
-            return unsound(format!("'{}' is not an even number", self.name("rope.dimension_count")));
+        for key in ["rope.dimension_count", "rope.dimension_count_swa"] {
+            let odd = |count: u64| !count.is_multiple_of(2) || count > WIDTH_MAX;
+            if self.optional(key)?.is_some_and(odd) {
+                return unsound(format!("'{}' is not an even number", self.name(key)));
+            }
         }
         let Some(sections) = self.metadata.own("rope.dimension_sections") else {
             return Ok(());

@@ -124,6 +124,33 @@ fn impossible_networks_are_refused() {
 }
 
 #[test]
+fn rotation_is_bounded_whatever_the_architecture() {
+    let gemma = |key: &str, number: u32| {
+        words(|file| {
+            for (name, _) in &mut file.pairs {
+                *name = name.replace("llama.", "gemma3.");
+            }
+            file.set("general.architecture", text("gemma3"))
+                .set(&format!("gemma3.{key}"), Meta::U32(number));
+        })
+    };
+    assert_eq!(gemma("rope.dimension_count", 4), "fine");
+    assert_eq!(gemma("attention.key_length", 16), "fine");
+    insta::assert_snapshot!([
+        gemma("rope.dimension_count", 10),
+        gemma("attention.key_length", 7),
+        gemma("rope.dimension_count_swa", 10),
+        gemma("rope.dimension_count_swa", 3),
+    ]
+    .join("\n"), @r#"
+    cannot be used: it would rotate 10 of 8 numbers of every key; get another conversion of the model
+    cannot be used: it would rotate 7 of 7 numbers of every key; get another conversion of the model
+    cannot be used: it would rotate 10 of 8 numbers of every key in a window; get another conversion of the model
+    cannot be used: 'gemma3.rope.dimension_count_swa' is not an even number; get another conversion of the model
+    "#);
+}
+
+#[test]
 fn impossible_details_are_refused() {
     insta::assert_snapshot!([
         with("llama.expert_used_count", Meta::U32(2)),
