@@ -102,13 +102,13 @@ impl Composer {
     }
 
     /// Draws it into `area`, `placeholder` where nothing is written, and puts the terminal's cursor there.
-    pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, placeholder: Span<'_>) {
+    pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, placeholder: &Span<'_>) {
         if area.is_empty() {
             return;
         }
         frame.render_widget(&self.area, area);
         if self.is_empty() {
-            frame.buffer_mut().set_span(area.x, area.y, &placeholder, area.width);
+            frame.buffer_mut().set_span(area.x, area.y, placeholder, area.width);
         }
         let cursor = self.area.screen_cursor();
         let (top, left) = self.area.scroll_offset();

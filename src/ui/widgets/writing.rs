@@ -27,7 +27,7 @@ pub(in crate::ui) fn draw(state: &State, composer: &Composer, look: Look<'_>, fr
         ..inner
     };
     let placeholder = Span::styled(placeholder(&state.engine), look.theme.style(Role::Placeholder));
-    composer.draw(frame, inside, placeholder);
+    composer.draw(frame, inside, &placeholder);
 }
 
 fn placeholder(engine: &Engine) -> &'static str {
