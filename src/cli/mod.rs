@@ -1,1 +1,73 @@
 //! The command line: its grammar, and the commands that need no screen.
+
+mod args;
+mod bench;
+mod exit;
+mod input;
+mod layer;
+mod oneshot;
+mod plain;
+mod setup;
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use crate::text::sanitize;
+
+use self::args::{Args, Task};
+use self::exit::{Exit, Stop};
+use self::setup::Setup;
+
+pub use self::args::command;
+
+/// Runs quipu with these arguments and returns what the process ends with.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    #[cfg(feature = "llama")]
+    crate::engine::local::prepare();
+    match args::parse(args).and_then(|args| run(&args)) {
+        Ok(exit) => exit.into(),
+        Err(stop) => {
+            say(&stop);
+            stop.exit.into()
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<Exit, Stop> {
+    match &args.command {
+        Some(Task::Bench(task)) => Setup::new(args)?.bench(task),
+        None => match input::question(&args.question)? {
+            Some(question) => Setup::new(args)?.ask(question, args.json),
+            None => chat(args),
+        },
+    }
+}
+
+/// Opens the chat, where there is a screen for it.
+fn chat(args: &Args) -> Result<Exit, Stop> {
+    if !io::stdout().is_terminal() {
+        let message = "standard output is no terminal: give a question, as in quipu \"What is the capital of France?\"";
+        return Err(Stop::new(Exit::Usage, message));
+    }
+    if args.json {
+        return Err(Stop::new(Exit::Usage, "--json needs a question"));
+    }
+    let dumb = env::var_os("TERM").is_none_or(|term| term == "dumb" || term.is_empty());
+    let setup = Setup::new(args)?;
+    if dumb { setup.plain() } else { setup.chat() }
+}
+
+/// Last words: help and version on standard output, everything else as an error.
+fn say(stop: &Stop) {
+    if stop.message.is_empty() {
+        return;
+    }
+    // A closed pipe has nobody behind it who could be told.
+    let _ = if stop.exit == Exit::Success {
+        writeln!(io::stdout(), "{}", stop.message)
+    } else {
+        writeln!(io::stderr(), "quipu: {}", sanitize(&stop.message))
+    };
+}

@@ -20,7 +20,7 @@ use std::path::Path;
 
 pub use example::example;
 pub use layers::{Amount, Layer};
-pub use paths::Paths;
+pub use paths::{Paths, from_home};
 pub use problem::{Place, Problem};
 pub use settings::{Binding, Settings};
 

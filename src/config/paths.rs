@@ -77,7 +77,7 @@ impl Paths {
 }
 
 /// `~/` at the start of a file's name stands for the home folder, as in a shell, where no shell has seen it.
-pub(super) fn from_home(name: &str) -> String {
+pub fn from_home(name: &str) -> String {
     let below = name
         .strip_prefix("~/")
         .and_then(|rest| Some(BaseDirs::new()?.home_dir().join(rest)));

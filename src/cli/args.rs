@@ -1,0 +1,198 @@
+//! The grammar of the command line. Flags for sampling are made from the table of parameters, so that a new parameter is a
+//! flag at once. What the flags mean is resolved in `cli/mod.rs`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::config::Amount;
+use crate::domain::sampling::{PARAMETERS, Parameter};
+
+use super::bench::BenchArgs;
+use super::exit::{Exit, Stop};
+
+/// Chat with language models that run on your own machine, in your terminal.
+///
+/// Without a question a full-screen chat opens. With one, or with text on standard input, the answer goes to standard
+/// output.
+#[derive(Parser, Debug)]
+#[command(name = "quipu", version, args_conflicts_with_subcommands = true, after_help = AFTER)]
+pub struct Args {
+    /// What to ask; without it a chat opens
+    #[arg(value_name = "QUESTION")]
+    pub question: Vec<String>,
+    /// What every task knows.
+    #[command(flatten)]
+    pub flags: Flags,
+    /// Print the answer as JSON, with tokens, probabilities and timings
+    #[arg(long)]
+    pub json: bool,
+    /// Something else than a chat
+    #[command(subcommand)]
+    pub command: Option<Task>,
+    /// Sampling values given as flags, in table order.
+    #[arg(skip)]
+    pub sampling: Vec<(&'static Parameter, String)>,
+}
+
+const AFTER: &str =
+    "Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 the model cannot be used, 130 interrupted.";
+
+/// Flags that every task knows.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Flags {
+    /// A GGUF file, or 'cria', the small model that quipu brings along
+    #[arg(long, short, global = true, value_name = "FILE")]
+    pub model: Option<String>,
+    /// Read this configuration file instead of the usual one
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The system prompt
+    #[arg(long, global = true, value_name = "TEXT")]
+    pub system: Option<String>,
+    /// The sampling preset to start from
+    #[arg(long, global = true, value_name = "NAME")]
+    pub preset: Option<String>,
+    /// Longest answer, in tokens
+    #[arg(long, global = true, value_name = "TOKENS")]
+    pub max_tokens: Option<u32>,
+    /// Layers to put on a graphics card: a number, or 'auto'
+    #[arg(long, global = true, value_name = "N|auto", value_parser = gpu_layers)]
+    pub gpu_layers: Option<Amount>,
+    /// Threads; physical cores by default
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// Context in tokens; by default the least of the trained one, 8192 and what memory allows
+    #[arg(long, global = true, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub context: Option<u32>,
+    /// Most prompt tokens handed to llama.cpp at once
+    #[arg(long, global = true, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub batch: Option<u32>,
+    /// Most prompt tokens computed at once
+    #[arg(long, global = true, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub ubatch: Option<u32>,
+    /// The theme: a name, or a file in the themes folder
+    #[arg(long, global = true, value_name = "NAME")]
+    pub theme: Option<String>,
+    /// What makes the tokens: 'local' for llama.cpp, or 'scripted:FILE' for a script
+    #[arg(long, global = true, value_name = "ENGINE", default_value = DEFAULT_ENGINE, value_parser = engine)]
+    pub engine: EngineChoice,
+}
+
+const DEFAULT_ENGINE: &str = if cfg!(feature = "llama") { "local" } else { "scripted" };
+
+/// What makes the tokens.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum EngineChoice {
+    /// llama.cpp in this process.
+    #[default]
+    Local,
+    /// A script; the built-in one without a file.
+    Scripted(Option<PathBuf>),
+}
+
+/// Something else than a chat.
+#[derive(Subcommand, Clone, Debug)]
+pub enum Task {
+    /// Time prompt reading and generation with the engine that chats
+    Bench(BenchArgs),
+}
+
+fn gpu_layers(text: &str) -> Result<Amount, String> {
+    text.parse().map_err(|_| "give a whole number, or 'auto'".to_owned())
+}
+
+fn engine(text: &str) -> Result<EngineChoice, String> {
+    match text.split_once(':') {
+        None if text == "local" && cfg!(feature = "llama") => Ok(EngineChoice::Local),
+        None if text == "local" => Err("this quipu was built without llama.cpp; use 'scripted:FILE'".to_owned()),
+        None if text == "scripted" => Ok(EngineChoice::Scripted(None)),
+        Some(("scripted", file)) if !file.is_empty() => Ok(EngineChoice::Scripted(Some(file.into()))),
+        _ => Err("give 'local' or 'scripted:FILE'".to_owned()),
+    }
+}
+
+/// The whole grammar, sampling flags included.
+pub fn command() -> clap::Command {
+    let flag = |p: &'static Parameter| {
+        let default = p.default();
+        Arg::new(p.name)
+            .long(p.name)
+            .visible_aliases(p.aliases.to_vec())
+            .global(true)
+            .allow_hyphen_values(true)
+            .value_name("VALUE")
+            .help(format!("{} [default: {default}]", p.help))
+            .help_heading("Sampling")
+            .value_parser(NonEmptyStringValueParser::new())
+    };
+    Args::command().args(PARAMETERS.iter().map(flag))
+}
+
+/// Reads the command line.
+///
+/// # Errors
+/// With the words of the parser: help and version as success, everything else as a usage error.
+pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Args, Stop> {
+    let parsed = command().try_get_matches_from(args).and_then(|matches| {
+        let mut args = Args::from_arg_matches(&matches)?;
+        args.sampling = sampling(&matches);
+        Ok(args)
+    });
+    parsed.map_err(|error| {
+        let exit = if error.use_stderr() { Exit::Usage } else { Exit::Success };
+        Stop::new(exit, error.render().to_string().trim_end())
+    })
+}
+
+/// The sampling flags that were given; with a subcommand they stand in its matches.
+fn sampling(matches: &ArgMatches) -> Vec<(&'static Parameter, String)> {
+    let innermost = matches.subcommand().map_or(matches, |(_, matches)| matches);
+    let given = |p: &'static Parameter| innermost.get_one::<String>(p.name).map(|value| (p, value.clone()));
+    PARAMETERS.iter().filter_map(given).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Args, Stop> {
+        parse(line.split(' ').map(OsString::from))
+    }
+
+    #[test]
+    fn the_grammar_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_parameter_is_a_flag() {
+        for p in PARAMETERS {
+            let args = read(&format!("quipu --{} -1 hello", p.name)).unwrap();
+            assert_eq!(
+                args.sampling
+                    .iter()
+                    .map(|(p, v)| (p.name, v.as_str()))
+                    .collect::<Vec<_>>(),
+                [(p.name, "-1")]
+            );
+            assert_eq!(args.question, ["hello"]);
+        }
+        assert_eq!(read("quipu bench --temp 0").unwrap().sampling[0].0.name, "temperature");
+    }
+
+    #[test]
+    fn bad_words_are_usage_errors() {
+        for bad in [
+            "quipu --gpu-layers many",
+            "quipu --engine remote",
+            "quipu --frobnicate",
+            "quipu --threads 0",
+        ] {
+            assert_eq!(read(bad).unwrap_err().exit, Exit::Usage, "{bad}");
+        }
+        assert_eq!(read("quipu --help").unwrap_err().exit, Exit::Success);
+    }
+}

@@ -1,0 +1,191 @@
+//! `quipu bench`: prompt and generation speed of the engine that chats, sampling included, as a table or JSON. Only ratios
+//! within one run mean anything on a busy machine; compare with another program by interleaving the two.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::domain::Sampling;
+use crate::domain::inference::{
+    BenchRequest, BenchResult, Command, Event, LoadOptions, ModelInfo, ModelSource, TurnId, rate,
+};
+use crate::engine::EngineHandle;
+
+use super::exit::{Exit, Stop};
+
+/// What to time.
+#[derive(Args, Clone, Debug)]
+pub struct BenchArgs {
+    /// A GGUF file; the built-in model where none is named
+    pub model: Option<String>,
+    /// Prompt tokens to read under the clock
+    #[arg(long, default_value_t = 256, value_name = "TOKENS")]
+    pub prompt: u32,
+    /// Tokens to generate under the clock
+    #[arg(long, default_value_t = 32, value_name = "TOKENS")]
+    pub generate: u32,
+    /// Tokens in the context before the clock starts
+    #[arg(long, default_value_t = 0, value_name = "TOKENS")]
+    pub depth: u32,
+    /// How often to time; the median counts
+    #[arg(long, default_value_t = 5, value_name = "TIMES", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repetitions: u32,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Loads the model, times it, prints.
+///
+/// # Errors
+/// With the exit code for each way in which it can fail.
+pub async fn run(
+    engine: &mut EngineHandle,
+    source: ModelSource,
+    mut options: LoadOptions,
+    sampling: Sampling,
+    args: &BenchArgs,
+    mut out: impl Write,
+) -> Result<Exit, Stop> {
+    // Exactly as much context as is timed, as llama-bench does: attention over empty cells costs time too.
+    let needed = args.depth + args.prompt.max(args.generate) + 1;
+    options.context = options.context.or(Some(needed));
+    let mut turn = TurnId(1);
+    send(engine, Command::Load { turn, source, options })?;
+    let model = wait(engine, |event| match event {
+        Event::Ready { model, .. } => Some(*model),
+        _ => None,
+    })
+    .await?;
+    let request = BenchRequest {
+        depth: args.depth,
+        prompt: args.prompt,
+        generate: args.generate,
+        sampling,
+    };
+    let mut results = Vec::new();
+    for _ in 0..args.repetitions {
+        turn = turn.next();
+        send(
+            engine,
+            Command::Bench {
+                turn,
+                request: request.clone(),
+            },
+        )?;
+        let result = wait(engine, |event| match event {
+            Event::Benched { result, .. } => Some(result),
+            _ => None,
+        });
+        results.push(result.await?);
+    }
+    let report = Report::new(args, &results);
+    let text = if args.json {
+        report.json(&model)
+    } else {
+        report.table(&model)
+    };
+    out.write_all(text.as_bytes())
+        .map_err(|error| Stop::new(Exit::Failed, format!("cannot write: {error}")))?;
+    Ok(Exit::Success)
+}
+
+fn send(engine: &EngineHandle, command: Command) -> Result<(), Stop> {
+    engine
+        .commands
+        .send(command)
+        .map_err(|_| Stop::new(Exit::Failed, "the engine has stopped"))
+}
+
+async fn wait<T>(engine: &mut EngineHandle, wanted: impl Fn(Event) -> Option<T>) -> Result<T, Stop> {
+    while let Some(event) = engine.events.recv().await {
+        match event {
+            Event::Failed { failure, .. } => return Err(failure.into()),
+            Event::Died { reason } => return Err(Stop::new(Exit::Failed, format!("the engine has stopped: {reason}"))),
+            event => {
+                if let Some(found) = wanted(event) {
+                    return Ok(found);
+                }
+            }
+        }
+    }
+    Err(Stop::new(Exit::Failed, "the engine has stopped"))
+}
+
+/// Tokens per second of every repetition, sorted.
+struct Report<'a> {
+    args: &'a BenchArgs,
+    prompt: Vec<f64>,
+    generate: Vec<f64>,
+}
+
+impl<'a> Report<'a> {
+    fn new(args: &'a BenchArgs, results: &[BenchResult]) -> Self {
+        let rates = |count: u32, time: fn(&BenchResult) -> Duration| {
+            let mut rates: Vec<f64> = results.iter().filter_map(|r| rate(count, time(r))).collect();
+            rates.sort_by(f64::total_cmp);
+            rates
+        };
+        Self {
+            args,
+            prompt: rates(args.prompt, |r| r.prompt),
+            generate: rates(args.generate, |r| r.generate),
+        }
+    }
+
+    fn json(&self, model: &ModelInfo) -> String {
+        let test = |count: u32, rates: &[f64]| json!({ "tokens": count, "median_tokens_per_second": median(rates), "tokens_per_second": rates });
+        let object = json!({
+            "model": { "name": model.name, "quantization": model.quantization, "parameters": model.parameters },
+            "threads": model.threads, "gpu_layers": model.gpu_layers, "context": model.context, "depth": self.args.depth,
+            "prompt": test(self.args.prompt, &self.prompt),
+            "generate": test(self.args.generate, &self.generate),
+        });
+        format!("{object:#}\n")
+    }
+
+    fn table(&self, model: &ModelInfo) -> String {
+        let mut text = format!(
+            "{} {} · {} threads · {} layers on a graphics card · depth {}\n",
+            model.name, model.quantization, model.threads, model.gpu_layers, self.args.depth
+        );
+        for (name, count, rates) in [
+            ("prompt", self.args.prompt, &self.prompt),
+            ("generate", self.args.generate, &self.generate),
+        ] {
+            if let (Some(median), Some(least), Some(most)) = (median(rates), rates.first(), rates.last()) {
+                // Writing to a String cannot fail.
+                let _ = writeln!(
+                    text,
+                    "{name:<9} {count:>6} tokens  {median:>9.2} tok/s  ({least:.2} to {most:.2})"
+                );
+            }
+        }
+        text
+    }
+}
+
+/// The middle one, or the mean of the middle two.
+fn median(sorted: &[f64]) -> Option<f64> {
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        n if n % 2 == 1 => Some(sorted[middle]),
+        _ => Some(f64::midpoint(sorted[middle - 1], sorted[middle])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_the_middle() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[1.0, 2.0, 9.0]), Some(2.0));
+        assert_eq!(median(&[1.0, 2.0, 4.0, 9.0]), Some(3.0));
+    }
+}

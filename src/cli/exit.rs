@@ -1,0 +1,86 @@
+//! Exit codes, and the errors that choose them.
+
+use std::process::ExitCode;
+
+use crate::domain::inference::{Failure, FailureKind};
+
+/// Why the program ends as it does. The numbers are documented in the README; scripts rely on them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Exit {
+    /// All went well.
+    Success,
+    /// Something failed that is not the caller's fault.
+    Failed,
+    /// The command line, the configuration or the input cannot be used.
+    Usage,
+    /// The model cannot be used.
+    Model,
+    /// Stopped from outside.
+    Interrupted,
+    /// What the chat ended with.
+    Chat(ExitCode),
+}
+
+impl Exit {
+    fn code(self) -> ExitCode {
+        match self {
+            Self::Success => ExitCode::SUCCESS,
+            Self::Failed => ExitCode::from(1),
+            Self::Usage => ExitCode::from(2),
+            Self::Model => ExitCode::from(3),
+            Self::Interrupted => ExitCode::from(130),
+            Self::Chat(code) => code,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        exit.code()
+    }
+}
+
+/// An error on its way to `main`: the code, and the words for standard error (none where nothing needs saying).
+#[derive(Debug)]
+pub struct Stop {
+    /// The code.
+    pub exit: Exit,
+    /// The words.
+    pub message: String,
+}
+
+impl Stop {
+    /// Ends with `exit` and these words.
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self {
+            exit,
+            message: message.into(),
+        }
+    }
+
+    /// Ends with `exit` and says nothing.
+    pub const fn quiet(exit: Exit) -> Self {
+        Self {
+            exit,
+            message: String::new(),
+        }
+    }
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        let exit = match failure.kind {
+            FailureKind::Model | FailureKind::Template | FailureKind::NoModel => Exit::Model,
+            FailureKind::Cancelled => Exit::Interrupted,
+            FailureKind::TooLong => Exit::Usage,
+            FailureKind::Compute => Exit::Failed,
+        };
+        Self::new(exit, failure.message)
+    }
+}
+
+impl From<anyhow::Error> for Stop {
+    fn from(error: anyhow::Error) -> Self {
+        Self::new(Exit::Failed, format!("{error:#}"))
+    }
+}

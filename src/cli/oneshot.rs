@@ -1,0 +1,239 @@
+//! One question, one answer on standard output, no screen. Streams as the model speaks; with `--json` prints one object at
+//! the end. A closed pipe ends it quietly.
+
+use std::io::{self, BufWriter, ErrorKind, Write};
+
+use serde_json::json;
+
+use crate::domain::Role;
+use crate::domain::inference::{
+    ChatMessage, Command, Event, Finish, GenerateRequest, LoadOptions, ModelInfo, ModelSource, Said, Stats, TurnId,
+};
+use crate::domain::sampling::{PARAMETERS, Sampling, Value};
+use crate::engine::EngineHandle;
+use crate::text::Filter;
+
+use super::exit::{Exit, Stop};
+
+/// What to ask, and how to print the answer.
+#[derive(Debug)]
+pub struct OneShot {
+    /// The question.
+    pub question: String,
+    /// The system prompt.
+    pub system: Option<String>,
+    /// How tokens are drawn.
+    pub sampling: Sampling,
+    /// Longest answer in tokens.
+    pub max_tokens: Option<u32>,
+    /// How to print.
+    pub format: Format,
+}
+
+/// How an answer is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// The text, as it comes.
+    Text,
+    /// One JSON object at the end: text, tokens with log-probabilities, settings, timings.
+    Json,
+}
+
+const LOAD: TurnId = TurnId(1);
+const ASK: TurnId = TurnId(2);
+
+/// Loads the model, asks, prints. Runs on the caller's runtime.
+///
+/// # Errors
+/// With the exit code for each way in which it can fail.
+pub async fn run(
+    engine: &mut EngineHandle,
+    source: ModelSource,
+    options: LoadOptions,
+    ask: OneShot,
+    out: impl Write,
+) -> Result<Exit, Stop> {
+    let answer = tokio::select! {
+        answer = answer(engine, source, options, ask, out) => answer,
+        _ = tokio::signal::ctrl_c() => Err(Stop::quiet(Exit::Interrupted)),
+    };
+    // Whatever ended it, a model that still computes is stopped before the process goes.
+    engine.cancel.stop(ASK);
+    answer
+}
+
+async fn answer(
+    engine: &mut EngineHandle,
+    source: ModelSource,
+    options: LoadOptions,
+    ask: OneShot,
+    out: impl Write,
+) -> Result<Exit, Stop> {
+    send(
+        engine,
+        Command::Load {
+            turn: LOAD,
+            source,
+            options,
+        },
+    )?;
+    let model = loop {
+        match next(engine).await? {
+            Event::Ready { model, .. } => break model,
+            Event::Failed { failure, .. } => return Err(failure.into()),
+            _ => {}
+        }
+    };
+    let request = GenerateRequest {
+        messages: messages(&ask),
+        sampling: ask.sampling.clone(),
+        max_tokens: ask.max_tokens,
+        logprobs: ask.format == Format::Json,
+    };
+    send(engine, Command::Generate { turn: ASK, request })?;
+    let mut printer = Printer::new(out, ask.format);
+    loop {
+        match next(engine).await? {
+            Event::Token { said, .. } => printer.said(said).map_err(|error| closed(&error))?,
+            Event::Failed { failure, .. } => return Err(failure.into()),
+            Event::Finished { finish, stats, .. } => {
+                printer
+                    .finish(&model, &ask.sampling, finish, &stats)
+                    .map_err(|error| closed(&error))?;
+                return Ok(Exit::Success);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn messages(ask: &OneShot) -> Vec<ChatMessage> {
+    let say = |role, content: &String| ChatMessage {
+        role,
+        content: content.clone(),
+        tokens: None,
+    };
+    let system = ask.system.iter().map(|text| say(Role::System, text));
+    system.chain([say(Role::User, &ask.question)]).collect()
+}
+
+fn send(engine: &EngineHandle, command: Command) -> Result<(), Stop> {
+    engine.commands.send(command).map_err(|_| dead("it does not answer"))
+}
+
+async fn next(engine: &mut EngineHandle) -> Result<Event, Stop> {
+    match engine.events.recv().await {
+        Some(Event::Died { reason }) => Err(dead(&reason)),
+        Some(event) => Ok(event),
+        None => Err(dead("it does not answer")),
+    }
+}
+
+fn dead(reason: &str) -> Stop {
+    Stop::new(Exit::Failed, format!("the engine has stopped: {reason}"))
+}
+
+/// A reader that went away is no error.
+fn closed(error: &io::Error) -> Stop {
+    match error.kind() {
+        ErrorKind::BrokenPipe => Stop::quiet(Exit::Success),
+        _ => Stop::new(Exit::Failed, format!("cannot write the answer: {error}")),
+    }
+}
+
+/// Writes an answer in one of the formats.
+struct Printer<W: Write> {
+    out: BufWriter<W>,
+    format: Format,
+    filter: Filter,
+    said: Vec<Said>,
+    at_line_start: bool,
+}
+
+impl<W: Write> Printer<W> {
+    fn new(out: W, format: Format) -> Self {
+        Self {
+            out: BufWriter::new(out),
+            format,
+            filter: Filter::default(),
+            said: Vec::new(),
+            at_line_start: true,
+        }
+    }
+
+    fn said(&mut self, said: Said) -> io::Result<()> {
+        if self.format == Format::Json {
+            self.said.push(said);
+            return Ok(());
+        }
+        let text = self.filter.push(&said.text);
+        self.write(&text)
+    }
+
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.at_line_start = text.ends_with('\n');
+        self.out.write_all(text.as_bytes())?;
+        self.out.flush()
+    }
+
+    fn finish(&mut self, model: &ModelInfo, sampling: &Sampling, finish: Finish, stats: &Stats) -> io::Result<()> {
+        if self.format == Format::Json {
+            let object = self.object(model, sampling, finish, stats);
+            writeln!(self.out, "{object:#}")?;
+        } else {
+            let rest = self.filter.finish();
+            self.write(&rest)?;
+            if !self.at_line_start {
+                self.out.write_all(b"\n")?;
+            }
+        }
+        self.out.flush()
+    }
+
+    fn object(&self, model: &ModelInfo, sampling: &Sampling, finish: Finish, stats: &Stats) -> serde_json::Value {
+        let text: String = self.said.iter().map(|s| s.text.as_str()).collect();
+        let spoken = self.said.iter().filter_map(|s| {
+            let probability = s.logprob.map(f32::exp);
+            s.token
+                .map(|t| json!({ "id": t.0, "text": s.text, "logprob": s.logprob, "probability": probability }))
+        });
+        let settings: serde_json::Map<_, _> = PARAMETERS
+            .iter()
+            .map(|p| (p.name.to_owned(), number(p.get(sampling), stats)))
+            .collect();
+        json!({
+            "text": text,
+            "finish": finish,
+            "tokens": spoken.collect::<Vec<_>>(),
+            "sampling": settings,
+            "model": {
+                "name": model.name, "fingerprint": model.fingerprint, "architecture": model.architecture,
+                "quantization": model.quantization, "parameters": model.parameters, "context": model.context,
+                "template": model.template,
+            },
+            "timings": {
+                "prompt_tokens": stats.prompt_tokens, "reused_tokens": stats.reused_tokens,
+                "generated_tokens": stats.generated,
+                "prompt_seconds": stats.prefill.as_secs_f64(), "first_token_seconds": stats.first_token.as_secs_f64(),
+                "generation_seconds": stats.decode.as_secs_f64(),
+                "prompt_tokens_per_second": stats.prompt_rate(), "tokens_per_second": stats.decode_rate(),
+            },
+        })
+    }
+}
+
+/// A setting as JSON; the seed is the one that was drawn.
+fn number(value: Value, stats: &Stats) -> serde_json::Value {
+    match value {
+        // Through text, so that 0.8 stays 0.8 and does not become 0.800000011920929.
+        Value::Real(x) => x
+            .to_string()
+            .parse::<f64>()
+            .map_or(serde_json::Value::Null, |x| json!(x)),
+        Value::Whole(n) => json!(n),
+        Value::Seed(_) => json!(stats.seed),
+    }
+}

@@ -1,0 +1,236 @@
+//! Everything that a task is started with: settings in force, folders, log, engine, and how a model is found. Says what is wrong
+//! with the settings; shows nothing itself but that.
+
+use std::env;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::runtime::Runtime;
+
+use crate::app::notice::Level;
+use crate::app::state::Options;
+use crate::app::tuning::Tuning;
+use crate::config::{self, Origin, Paths, Place, Problem, Settings, from_home};
+use crate::domain::inference::{Failure, FailureKind, ModelSource};
+use crate::engine::scripted::{self, Script};
+use crate::engine::{self, EngineHandle};
+use crate::models::{self, Resolved};
+use crate::run::{self, ChatOptions, Loader, Log};
+use crate::text::{sanitize, sanitize_line};
+use crate::ui::keymap::{Change, Keymap};
+use crate::ui::theme::{self, ColorDepth, Theme};
+
+use super::args::{Args, EngineChoice};
+use super::bench::{self, BenchArgs};
+use super::exit::{Exit, Stop};
+use super::oneshot::{self, Format, OneShot};
+use super::{layer, plain};
+
+/// What a task is started with.
+pub(super) struct Setup {
+    settings: Settings,
+    paths: Option<Paths>,
+    engine: EngineChoice,
+    log: Option<Log>,
+    /// What the person should know.
+    notices: Vec<(Level, String)>,
+}
+
+impl Setup {
+    /// Reads the settings and opens the log.
+    ///
+    /// # Errors
+    /// A usage error for a flag that cannot be used, and for a named configuration file that has a mistake.
+    pub(super) fn new(args: &Args) -> Result<Self, Stop> {
+        let paths = Paths::find(|name| env::var_os(name));
+        let usual = paths.as_ref().map(Paths::config_file);
+        let origin = match (&args.flags.config, &usual) {
+            (Some(named), _) => Origin::Named(named),
+            (None, Some(usual)) => Origin::Usual(usual),
+            (None, None) => Origin::Nowhere,
+        };
+        let (settings, problems) = config::load(origin, |name| env::var(name).ok(), layer::of(args)?);
+        let named = args.flags.config.is_some();
+        let grave = |problem: &Problem| match problem.place {
+            Place::Flag(_) => true,
+            Place::Line(..) | Place::File(_) => named,
+            Place::Variable(_) => false,
+        };
+        let words = |problems: &[&Problem]| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        let fatal: Vec<_> = problems.iter().filter(|problem| grave(problem)).collect();
+        if !fatal.is_empty() {
+            return Err(Stop::new(Exit::Usage, words(&fatal)));
+        }
+        let mut notices: Vec<_> = problems.iter().map(|problem| (Level::Warn, problem.to_string())).collect();
+        let level = env::var(run::logging::LEVEL).ok();
+        let log = match paths.as_ref().map(|paths| run::logging::start(paths.state(), level.as_deref())) {
+            Some(Ok(log)) => Some(log),
+            Some(Err(error)) => {
+                notices.push((Level::Warn, error.to_string()));
+                None
+            }
+            None => None,
+        };
+        Ok(Self { settings, paths, engine: args.flags.engine.clone(), log, notices })
+    }
+
+    /// Answers one question on standard output.
+    pub(super) fn ask(self, question: String, json: bool) -> Result<Exit, Stop> {
+        self.tell_on_stderr();
+        let mut engine = self.start_engine()?;
+        let loader = self.loader();
+        let source = loader(None)?;
+        self.introduce(&source);
+        let ask = OneShot {
+            question,
+            system: self.settings.system.clone(),
+            sampling: self.settings.sampling.clone(),
+            max_tokens: self.settings.max_tokens,
+            format: if json { Format::Json } else { Format::Text },
+        };
+        let load = self.settings.load.clone();
+        runtime()?.block_on(oneshot::run(&mut engine, source, load, ask, io::stdout()))
+    }
+
+    /// Times the engine.
+    pub(super) fn bench(self, task: &BenchArgs) -> Result<Exit, Stop> {
+        self.tell_on_stderr();
+        let mut engine = self.start_engine()?;
+        let loader = self.loader();
+        let source = loader(task.model.as_deref())?;
+        let (load, sampling) = (self.settings.load.clone(), self.settings.sampling.clone());
+        runtime()?.block_on(bench::run(&mut engine, source, load, sampling, task, io::stdout()))
+    }
+
+    /// Talks line by line, where the terminal cannot do more.
+    pub(super) fn plain(self) -> Result<Exit, Stop> {
+        self.tell_on_stderr();
+        let engine = self.start_engine()?;
+        let loader = self.loader();
+        let (tuning, options) = self.tuning();
+        let (state, effects) = crate::app::State::start(tuning, options, self.settings.system.clone(), None);
+        runtime()?.block_on(plain::run(engine, &loader, state, effects))
+    }
+
+    /// Opens the full-screen chat.
+    pub(super) fn chat(mut self) -> Result<Exit, Stop> {
+        let engine = self.start_engine()?;
+        let loader = self.loader();
+        let (tuning, options) = self.tuning();
+        let theme = self.theme();
+        let keymap = self.keymap();
+        let chat = ChatOptions {
+            tuning,
+            options,
+            system: self.settings.system.clone(),
+            model: None,
+            theme,
+            keymap,
+            engine,
+            loader,
+            log: self.log.take(),
+            mouse: self.settings.mouse,
+            notices: self.notices.into_iter().map(|(level, text)| (level, sanitize_line(&text).into_owned())).collect(),
+        };
+        let code = run::chat(chat).map_err(|error| Stop::new(Exit::Failed, error.to_string()))?;
+        Ok(Exit::Chat(code))
+    }
+
+    fn tuning(&self) -> (Tuning, Options) {
+        let Settings { presets, preset, sampling, load, max_tokens, .. } = self.settings.clone();
+        (Tuning { presets, preset, sampling }, Options { max_tokens, load })
+    }
+
+    fn theme(&mut self) -> Theme {
+        let folder = self.paths.as_ref().map(Paths::themes);
+        let (theme, warnings) = theme::load(&self.settings.theme, folder.as_deref());
+        self.notices.extend(warnings.into_iter().map(|warning| (Level::Warn, warning)));
+        let variable = |name| env::var(name).ok();
+        let (no_color, term, colorterm) = (variable("NO_COLOR"), variable("TERM"), variable("COLORTERM"));
+        theme.degrade(ColorDepth::from_env(no_color.as_deref(), term.as_deref(), colorterm.as_deref()))
+    }
+
+    fn keymap(&mut self) -> Keymap {
+        let bindings = self.settings.bindings.iter();
+        let changes: Vec<_> = bindings
+            .map(|binding| Change {
+                context: binding.context.clone(),
+                action: binding.action.clone(),
+                chords: binding.chords.clone(),
+                place: binding.place.to_string(),
+            })
+            .collect();
+        let (keymap, problems) = Keymap::with(&changes);
+        self.notices.extend(problems.into_iter().map(|problem| (Level::Warn, problem)));
+        keymap
+    }
+
+    fn start_engine(&self) -> Result<EngineHandle, Stop> {
+        let refused = |error: io::Error| Stop::new(Exit::Failed, format!("the system gives no thread for the engine: {error}"));
+        match &self.engine {
+            #[cfg(feature = "llama")]
+            EngineChoice::Local => engine::local::spawn(run::restore_terminal_now).map_err(refused),
+            #[cfg(not(feature = "llama"))]
+            EngineChoice::Local => engine::scripted::spawn(Script::default()).map_err(refused),
+            EngineChoice::Scripted(None) => scripted::spawn(Script::default()).map_err(refused),
+            EngineChoice::Scripted(Some(file)) => scripted::spawn(script(file)?).map_err(refused),
+        }
+    }
+
+    /// How a name becomes a checked file. The answer before is kept until there is a new one: the built-in model may lie in a
+    /// temporary folder that goes with it.
+    fn loader(&self) -> Loader {
+        if !matches!(self.engine, EngineChoice::Local) || cfg!(not(feature = "llama")) {
+            return Arc::new(|_| Ok(ModelSource { path: PathBuf::from("script"), builtin: false }));
+        }
+        let usual = self.settings.model.clone();
+        let cache = self.paths.as_ref().map_or_else(|| env::temp_dir().join("quipu"), |paths| paths.cache().to_owned());
+        let kept: Mutex<Option<Resolved>> = Mutex::new(None);
+        Arc::new(move |name| {
+            let name = from_home(name.unwrap_or(&usual));
+            let found = models::resolve(Some(Path::new(&name)), &cache).map_err(|error| {
+                Failure::new(FailureKind::Model, sanitize_line(&error.to_string()).into_owned())
+            })?;
+            let source = ModelSource { path: found.path().to_owned(), builtin: found.is_builtin() };
+            if let Some(notice) = &found.notice {
+                tracing::warn!("{notice}");
+            }
+            *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+            Ok(source)
+        })
+    }
+
+    /// Says once ever, to a person, that the built-in model is small. Scripts and pipes are not told.
+    fn introduce(&self, source: &ModelSource) {
+        let Some(state) = self.paths.as_ref().map(Paths::state).filter(|_| source.builtin) else { return };
+        let told = state.join("introduced");
+        if io::IsTerminal::is_terminal(&io::stderr()) && !told.exists() {
+            let words = "quipu: this is cria, the tiny model that is built in; for real answers: quipu --model FILE";
+            let _ = writeln!(io::stderr(), "{words}");
+            let _ = fs::write(told, "");
+        }
+    }
+
+    /// Where there is no screen, standard error takes what the person should know.
+    fn tell_on_stderr(&self) {
+        for (_, text) in &self.notices {
+            // A closed pipe has nobody behind it who could be told.
+            let _ = writeln!(io::stderr(), "quipu: {}", sanitize(text));
+        }
+    }
+}
+
+/// Reads a script for the scripted engine.
+fn script(file: &Path) -> Result<Script, Stop> {
+    let shown = file.display();
+    let text = fs::read_to_string(file)
+        .map_err(|error| Stop::new(Exit::Usage, format!("cannot read the script '{shown}': {error}")))?;
+    Script::parse(&text).map_err(|error| Stop::new(Exit::Usage, format!("the script '{shown}' cannot be played: {error}")))
+}
+
+fn runtime() -> Result<Runtime, Stop> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| Stop::new(Exit::Failed, format!("the system refuses what quipu needs: {error}")))
+}
