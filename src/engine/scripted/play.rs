@@ -1,0 +1,320 @@
+//! Plays a script on the engine's thread. Waits on the command channel and never sleeps: a cancel is seen within
+//! [`SLICE`], settings at once, and other commands are kept in order for after the turn.
+
+use std::collections::VecDeque;
+use std::panic::panic_any;
+use std::sync::mpsc::{RecvTimeoutError, TryRecvError};
+use std::time::{Duration, Instant};
+
+use crate::domain::Sampling;
+use crate::domain::inference::{
+    Command, Event, Failure, FailureKind, Finish, GenerateRequest, LoadOptions, ModelInfo, PrefillProgress, PromptView,
+    Said, Stats, Token, TurnId,
+};
+use crate::domain::sampling::Seed;
+use crate::domain::{Role, inference::ChatMessage};
+use crate::engine::Ends;
+
+use super::script::{Answer, Script, Then};
+use super::words;
+
+/// The longest wait without a look at the cancel mark: a tenth of what a person notices.
+const SLICE: Duration = Duration::from_millis(10);
+
+/// Steps in which progress is told: enough for a bar to move.
+const STEPS: u32 = 20;
+
+/// What is replaced by the temperature in force.
+const TEMPERATURE: &str = "{temperature}";
+
+/// The turn is to end before its time.
+struct Interrupted;
+
+pub(super) struct Player<'a> {
+    ends: &'a Ends,
+    script: Script,
+    /// Commands that came during a turn and are not its business.
+    waiting: VecDeque<Command>,
+    /// Settings that came during a turn.
+    tuned: Option<Sampling>,
+    /// Tokens of context, once the model is loaded.
+    context: Option<u32>,
+    /// What is in the context: prompts and answers, as a real engine's cache would have it.
+    cache: Vec<Token>,
+    /// Answers given.
+    given: usize,
+}
+
+impl<'a> Player<'a> {
+    pub(super) fn new(ends: &'a Ends, script: Script) -> Self {
+        Self {
+            ends,
+            script,
+            waiting: VecDeque::new(),
+            tuned: None,
+            context: None,
+            cache: Vec::new(),
+            given: 0,
+        }
+    }
+
+    /// Takes commands until nobody is left to give one.
+    pub(super) fn run(mut self) {
+        while let Some(command) = self.next() {
+            let event = match command {
+                Command::Load { turn, options, .. } => self.load(turn, &options),
+                Command::Generate { turn, request } => self.generate(turn, &request),
+                Command::Render { turn, messages } => self.render(turn, &messages),
+                Command::Bench { turn, .. } => Event::Failed {
+                    turn,
+                    failure: Failure::new(
+                        FailureKind::Compute,
+                        "a script has no speed to measure: 'quipu bench' times a model, with the engine 'local'",
+                    ),
+                },
+                // Of no effect between turns.
+                Command::Tune(_) => continue,
+            };
+            self.tell(event);
+        }
+    }
+
+    fn next(&mut self) -> Option<Command> {
+        self.waiting.pop_front().or_else(|| self.ends.commands.recv().ok())
+    }
+
+    fn tell(&self, event: Event) {
+        // Nobody listens any more where this fails; then no command comes either, and the thread ends.
+        let _ = self.ends.events.send(event);
+    }
+
+    /// Lets `time` pass, looking at what comes meanwhile.
+    fn wait(&mut self, turn: TurnId, time: Duration) -> Result<(), Interrupted> {
+        let until = Instant::now() + time;
+        loop {
+            if self.ends.cancel.is_stopped(turn) {
+                return Err(Interrupted);
+            }
+            let left = until.saturating_duration_since(Instant::now()).min(SLICE);
+            let command = if left.is_zero() {
+                match self.ends.commands.try_recv() {
+                    Ok(command) => command,
+                    Err(TryRecvError::Empty) => return Ok(()),
+                    Err(TryRecvError::Disconnected) => return Err(Interrupted),
+                }
+            } else {
+                match self.ends.commands.recv_timeout(left) {
+                    Ok(command) => command,
+                    Err(RecvTimeoutError::Timeout) => continue,
+                    Err(RecvTimeoutError::Disconnected) => return Err(Interrupted),
+                }
+            };
+            match command {
+                Command::Tune(sampling) => self.tuned = Some(sampling),
+                other => self.waiting.push_back(other),
+            }
+        }
+    }
+
+    fn load(&mut self, turn: TurnId, options: &LoadOptions) -> Event {
+        self.context = None;
+        self.cache.clear();
+        let total = self.script.bytes();
+        let step = self.script.model.load() / STEPS;
+        for done in 0..=STEPS {
+            self.tell(Event::Loading {
+                turn,
+                done: total * u64::from(done) / u64::from(STEPS),
+                total,
+            });
+            if self.wait(turn, step).is_err() {
+                let failure = Failure::new(FailureKind::Cancelled, "the load was stopped");
+                return Event::Failed { turn, failure };
+            }
+        }
+        if let Some(words) = &self.script.model.fail {
+            let failure = Failure::new(FailureKind::Model, words);
+            return Event::Failed { turn, failure };
+        }
+        let trained = self.script.model.context;
+        let context = options.context.map_or(trained, |asked| asked.clamp(1, trained));
+        self.context = Some(context);
+        let model = Box::new(ModelInfo {
+            name: self.script.model.name.clone(),
+            fingerprint: format!("script:{}", self.script.model.name),
+            architecture: "script".to_owned(),
+            bytes: total,
+            vocabulary: words::VOCABULARY,
+            context,
+            context_trained: trained,
+            threads: 1,
+            template: "marks of the script".to_owned(),
+            ..ModelInfo::default()
+        });
+        Event::Ready { turn, model }
+    }
+
+    fn render(&self, turn: TurnId, messages: &[ChatMessage]) -> Event {
+        if self.context.is_none() {
+            return no_model(turn);
+        }
+        let tokens = words::prompt(messages);
+        let ids: Vec<_> = tokens.iter().map(|token| token.token).collect();
+        Event::Rendered {
+            turn,
+            prompt: PromptView {
+                tokens,
+                template: "marks of the script".to_owned(),
+                cached: self.reused(&ids) as u32,
+            },
+        }
+    }
+
+    /// How many of the first tokens need not be read. The last one always is, as a real engine needs its logits.
+    fn reused(&self, prompt: &[Token]) -> usize {
+        let same = self.cache.iter().zip(prompt).take_while(|(a, b)| a == b).count();
+        same.min(prompt.len().saturating_sub(1))
+    }
+
+    fn generate(&mut self, turn: TurnId, request: &GenerateRequest) -> Event {
+        let Some(context) = self.context else {
+            return no_model(turn);
+        };
+        let answer = self.script.answers[self.given.min(self.script.answers.len() - 1)].clone();
+        self.given += 1;
+        self.tuned = None;
+        let prompt: Vec<_> = words::prompt(&request.messages)
+            .iter()
+            .map(|token| token.token)
+            .collect();
+        if prompt.len() >= context as usize {
+            return Event::Failed {
+                turn,
+                failure: too_long(prompt.len(), context),
+            };
+        }
+        let began = Instant::now();
+        let mut stats = Stats {
+            prompt_tokens: answer.prompt_tokens.unwrap_or(prompt.len() as u32),
+            reused_tokens: self.reused(&prompt) as u32,
+            seed: match request.sampling.seed {
+                Seed::Fixed(seed) => seed,
+                Seed::Random => self.given as u32,
+            },
+            ..Stats::default()
+        };
+        let finish = match self.read(turn, prompt, &answer, &stats) {
+            Ok(()) => {
+                stats.prefill = began.elapsed();
+                self.say(turn, request, &answer, (began, context), &mut stats)
+            }
+            Err(Interrupted) => Finish::Stopped,
+        };
+        stats.context_used = self.cache.len() as u32;
+        let event = Event::Finished { turn, finish, stats };
+        if finish == Finish::EndOfTurn {
+            end(turn, &answer, event)
+        } else {
+            event
+        }
+    }
+
+    fn read(&mut self, turn: TurnId, prompt: Vec<Token>, answer: &Answer, stats: &Stats) -> Result<(), Interrupted> {
+        let (total, reused) = (stats.prompt_tokens, stats.reused_tokens);
+        self.cache = prompt;
+        for step in 0..=STEPS {
+            let fresh = u64::from(total.saturating_sub(reused)) * u64::from(step) / u64::from(STEPS);
+            let done = reused + fresh as u32;
+            let progress = PrefillProgress { done, total, reused };
+            self.tell(Event::Prefill { turn, progress });
+            self.wait(turn, answer.prefill() / STEPS)?;
+        }
+        Ok(())
+    }
+
+    /// Says the answer word by word. [`Finish::EndOfTurn`] where it was said to its end.
+    fn say(
+        &mut self,
+        turn: TurnId,
+        request: &GenerateRequest,
+        answer: &Answer,
+        (began, context): (Instant, u32),
+        stats: &mut Stats,
+    ) -> Finish {
+        let text = whole(answer, request);
+        let mut sampling = request.sampling.clone();
+        let mut first = None;
+        for piece in words::split(&text) {
+            if self.wait(turn, answer.token()).is_err() {
+                return Finish::Stopped;
+            }
+            if let Some(tuned) = self.tuned.take() {
+                sampling = tuned;
+            }
+            if self.cache.len() >= context as usize {
+                return Finish::ContextFull;
+            }
+            let piece = piece.replace(TEMPERATURE, &sampling.temperature.to_string());
+            let token = words::id(&piece);
+            self.cache.push(token);
+            stats.generated += 1;
+            stats.decode = first.get_or_insert_with(Instant::now).elapsed();
+            if stats.generated == 1 {
+                stats.first_token = began.elapsed();
+            }
+            let said = Said {
+                token: Some(token),
+                text: piece,
+                // A script draws from nothing: each word is certain, and the logarithm of 1 is 0.
+                logprob: request.logprobs.then_some(0.0),
+            };
+            self.tell(Event::Token { turn, said });
+            if request.max_tokens.is_some_and(|most| stats.generated >= most) {
+                return Finish::MaxTokens;
+            }
+        }
+        Finish::EndOfTurn
+    }
+}
+
+/// All that an answer says: what was asked, where it echoes, and its own text.
+fn whole(answer: &Answer, request: &GenerateRequest) -> String {
+    let asked = request.messages.iter().rfind(|message| message.role == Role::User);
+    let echo = asked
+        .filter(|_| answer.echo)
+        .map_or("", |message| message.content.as_str());
+    format!("{echo}{}", answer.text)
+}
+
+/// What comes after the last word.
+#[allow(clippy::panic, reason = "a script may ask for a panic, to see what becomes of it")]
+fn end(turn: TurnId, answer: &Answer, told: Event) -> Event {
+    let otherwise = |finish| match told.clone() {
+        Event::Finished { turn, stats, .. } => Event::Finished { turn, finish, stats },
+        other => other,
+    };
+    match answer.then {
+        Then::End => told,
+        Then::MaxTokens => otherwise(Finish::MaxTokens),
+        Then::ContextFull => otherwise(Finish::ContextFull),
+        Then::Fail => Event::Failed {
+            turn,
+            failure: Failure::new(FailureKind::Compute, answer.words()),
+        },
+        Then::Panic => panic_any(answer.words().to_owned()),
+        Then::Abort => std::process::abort(),
+    }
+}
+
+fn no_model(turn: TurnId) -> Event {
+    let failure = Failure::new(FailureKind::NoModel, "no model is loaded: '/model FILE' loads one");
+    Event::Failed { turn, failure }
+}
+
+fn too_long(tokens: usize, context: u32) -> Failure {
+    let message = format!(
+        "the conversation has {tokens} tokens and the context of the script holds {context}: shorten the message, or \
+         begin anew with '/new'"
+    );
+    Failure::new(FailureKind::TooLong, message)
+}
