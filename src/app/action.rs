@@ -26,6 +26,10 @@ pub enum Action {
     CompletionNext,
     /// Select the completion before.
     CompletionPrevious,
+    /// Scroll a line up.
+    LineUp,
+    /// Scroll a line down.
+    LineDown,
     /// Scroll a page up.
     PageUp,
     /// Scroll a page down.
@@ -62,6 +66,8 @@ pub const ACTIONS: &[(Action, &str, &str)] = &[
         "completion-previous",
         "the completion before",
     ),
+    (Action::LineUp, "line-up", "scroll a line up"),
+    (Action::LineDown, "line-down", "scroll a line down"),
     (Action::PageUp, "page-up", "scroll a page up"),
     (Action::PageDown, "page-down", "scroll a page down"),
     (Action::Top, "top", "scroll to the beginning"),
@@ -85,6 +91,15 @@ impl Action {
     pub fn find(name: &str) -> Option<Self> {
         let plain = ACTIONS.iter().find(|(_, n, _)| *n == name).map(|(action, ..)| *action);
         plain.or_else(|| COMMANDS.iter().find(|c| c.name == name).map(|c| Self::Run(c.id)))
+    }
+
+    /// The name most like `name` that an action has, if any is.
+    pub fn nearest(name: &str) -> Option<&'static str> {
+        let names = ACTIONS
+            .iter()
+            .map(|(_, name, _)| *name)
+            .chain(COMMANDS.iter().map(|c| c.name));
+        crate::text::nearest(name, names)
     }
 
     /// The name in the configuration.

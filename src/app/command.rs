@@ -1,7 +1,7 @@
 //! The command table: slash commands, completion, help and the README's list are all read from it. What a command does is in
 //! `update/`.
 
-use super::nearest;
+use crate::text;
 
 /// A command, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -227,7 +227,7 @@ pub fn find(name: &str) -> Option<&'static Command> {
 /// The command whose name or alias is most like `name`, if any is.
 pub fn nearest(name: &str) -> Option<&'static str> {
     let names = COMMANDS.iter().flat_map(|c| c.aliases.iter().chain([&c.name]));
-    find(nearest::nearest(name, names.copied())?).map(|c| c.name)
+    find(text::nearest(name, names.copied())?).map(|c| c.name)
 }
 
 #[cfg(test)]

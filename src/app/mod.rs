@@ -6,7 +6,6 @@ pub mod command;
 pub mod draft;
 pub mod effect;
 pub mod msg;
-mod nearest;
 pub mod notice;
 pub mod state;
 pub mod tuning;

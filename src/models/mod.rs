@@ -1,1 +1,15 @@
 //! Which models are on this machine: the built-in one, and what a name on the command line means.
+//!
+//! [`resolve()`] is the way in. Whatever it returns was read and checked by the `gguf` room; no other file may be given to
+//! llama.cpp.
+
+mod builtin;
+mod error;
+mod resolve;
+
+#[cfg(test)]
+mod tests;
+
+pub use builtin::{BUILT_IN, Unpacked, unpack, unpack_or_temp};
+pub use error::ModelError;
+pub use resolve::{Resolved, resolve};

@@ -1,8 +1,12 @@
 //! Pure functions over text and tokens: sanitising what is untrusted, stitching UTF-8 from bytes. No I/O.
 
 mod escapes;
+pub mod filter;
+pub mod nearest;
 pub mod sanitize;
 pub mod stitch;
 
+pub use filter::Filter;
+pub use nearest::nearest;
 pub use sanitize::{sanitize, sanitize_line};
 pub use stitch::Stitcher;

@@ -1,5 +1,11 @@
 //! State to cells and keys to messages: theme, keymap, markdown, widgets. Reads the state and never changes it.
 
+pub mod composer;
+pub mod input;
+pub mod keymap;
+pub mod markdown;
 pub mod theme;
 
+pub use composer::Composer;
+pub use keymap::Keymap;
 pub use theme::{Role, Theme};

@@ -90,6 +90,8 @@ fn act(state: &mut State, action: Action) -> Vec<Effect> {
         Action::Complete => return composer::complete(state),
         Action::CompletionNext => composer::choose(state, 1),
         Action::CompletionPrevious => composer::choose(state, -1),
+        Action::LineUp => scroll::by(state, -1),
+        Action::LineDown => scroll::by(state, 1),
         Action::PageUp => scroll::page(state, scroll::Direction::Up),
         Action::PageDown => scroll::page(state, scroll::Direction::Down),
         Action::Top => scroll::top(state),

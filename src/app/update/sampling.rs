@@ -1,11 +1,11 @@
 //! `/set` and `/preset`. A change reaches an answer under way with its next token.
 
 use crate::app::effect::Effect;
-use crate::app::nearest::nearest;
 use crate::app::notice::Level;
 use crate::app::state::{Overlay, State};
 use crate::domain::inference::Command;
 use crate::domain::sampling::{PARAMETERS, Parameter};
+use crate::text::nearest;
 
 use super::{Outcome, Refusal, answer, listing};
 

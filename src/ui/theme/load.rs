@@ -8,6 +8,8 @@ use std::path::Path;
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
 
+use crate::text::nearest;
+
 use super::color::{NAMES, parse};
 use super::{Role, Theme};
 
@@ -178,13 +180,4 @@ fn near(role: &str) -> String {
         Some(near) => format!("did you mean '{near}'?"),
         None => "remove it".to_owned(),
     }
-}
-
-/// The most similar name, if any is similar enough to be meant (Jaro-Winkler).
-fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let scored = known.map(|k| (strsim::jaro_winkler(k, name), k));
-    scored
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .filter(|(score, _)| *score >= 0.7)
-        .map(|(_, k)| k)
 }

@@ -4,7 +4,7 @@
 const NEAR: f64 = 0.7;
 
 /// The one of `names` that is most like `typed`, if any is.
-pub(super) fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
     let likened = names
         .into_iter()

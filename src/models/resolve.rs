@@ -1,0 +1,151 @@
+//! What `--model NAME` means: the built-in model, or a file. Every answer was read and checked, so that nothing unchecked
+//! reaches llama.cpp; every refusal says what to try instead.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::builtin::{self, BUILT_IN, Unpacked};
+use super::error::ModelError;
+use crate::gguf::{ModelFile, SplitName};
+
+/// How alike two names must be to be mentioned, from 0 to 1 (Jaro-Winkler). Names of models share beginnings and endings,
+/// so less than this brings strangers.
+const ALIKE: f64 = 0.85;
+/// How many alike names are worth reading.
+const ALIKE_MAX: usize = 3;
+
+/// A model that can be loaded.
+#[derive(Debug)]
+pub struct Resolved {
+    /// What to call it: the built-in model's name, or the file's name without its ending. Untrusted text.
+    pub name: String,
+    /// The model's headers, read and checked.
+    pub file: ModelFile,
+    /// What the person should be told, if anything.
+    pub notice: Option<String>,
+    /// The built-in model's file, which may have to be removed when the model is no longer needed.
+    builtin: Option<Unpacked>,
+}
+
+impl Resolved {
+    /// The file to give to llama.cpp.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Whether this is the built-in model.
+    pub const fn is_builtin(&self) -> bool {
+        self.builtin.is_some()
+    }
+}
+
+/// Finds the model that `name` means: nothing or `cria` is the built-in one, kept in `cache`; anything else is the path of
+/// a file, `./cria` too.
+pub fn resolve(name: Option<&Path>, cache: &Path) -> Result<Resolved, ModelError> {
+    match name {
+        Some(path) if path.as_os_str() != BUILT_IN => resolve_file(path),
+        _ => resolve_builtin(cache),
+    }
+}
+
+fn resolve_builtin(cache: &Path) -> Result<Resolved, ModelError> {
+    let mut unpacked = builtin::unpack_or_temp(cache)?;
+    // It was checked when it was built in, and is read like any other all the same.
+    let file = checked(&unpacked.path)?;
+    Ok(Resolved {
+        name: BUILT_IN.to_owned(),
+        file,
+        notice: unpacked.notice.take(),
+        builtin: Some(unpacked),
+    })
+}
+
+fn resolve_file(path: &Path) -> Result<Resolved, ModelError> {
+    if path.is_dir() {
+        return Err(ModelError::Folder {
+            path: path.to_path_buf(),
+            models: models_in(path),
+        });
+    }
+    // A link that leads nowhere is as missing as a name that does not exist; anything else gets its own words below.
+    if matches!(path.try_exists(), Ok(false)) {
+        return Err(ModelError::NotFound {
+            path: path.to_path_buf(),
+            near: near(path),
+        });
+    }
+    let file = checked(path)?;
+    let name = match SplitName::of(path) {
+        Some(split) => split.prefix,
+        None => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+    };
+    Ok(Resolved {
+        name,
+        file,
+        notice: None,
+        builtin: None,
+    })
+}
+
+fn checked(path: &Path) -> Result<ModelFile, ModelError> {
+    if path.to_str().is_none() {
+        return Err(ModelError::NotUtf8 {
+            path: path.to_path_buf(),
+        });
+    }
+    let file = ModelFile::open(path)?;
+    file.check()?;
+    Ok(file)
+}
+
+/// The names of the GGUF files in a folder in alphabetical order, of models in several parts only the first.
+fn models_in(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let names: BTreeSet<String> = entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| is_gguf(name))
+        .filter(|name| SplitName::of(Path::new(name)).is_none_or(|split| split.number == 1))
+        .collect();
+    names.into_iter().collect()
+}
+
+fn is_gguf(name: &str) -> bool {
+    Path::new(name)
+        .extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case("gguf"))
+}
+
+/// What a path that leads nowhere may have meant: the same name with its ending, files of the same folder with names alike,
+/// or the built-in model.
+fn near(path: &Path) -> Vec<String> {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+        return Vec::new();
+    };
+    let wanted = stem(name);
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let beside = models_in(folder).into_iter().map(|model| {
+        let alike = strsim::jaro_winkler(&wanted, &stem(&model));
+        (alike, path.with_file_name(model).display().to_string())
+    });
+    let builtin = (strsim::jaro_winkler(&wanted, BUILT_IN), BUILT_IN.to_owned());
+    let mut alike: Vec<(f64, String)> = beside.chain([builtin]).filter(|(alike, _)| *alike >= ALIKE).collect();
+    alike.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    alike.into_iter().take(ALIKE_MAX).map(|(_, name)| name).collect()
+}
+
+/// A name as people remember it: without its ending, in lower case.
+fn stem(name: &str) -> String {
+    let path = PathBuf::from(name);
+    let stem = if is_gguf(name) {
+        path.file_stem()
+    } else {
+        path.file_name()
+    };
+    stem.unwrap_or_default().to_string_lossy().to_lowercase()
+}

@@ -1,0 +1,74 @@
+//! What the terminal told becomes messages: the keymap first, then the composer. Decides nothing beyond that.
+
+use crossterm::event::{Event, KeyEvent, MouseEventKind};
+
+use crate::app::{Action, Msg, State};
+
+use super::composer::Composer;
+use super::keymap::{Context, KeyChord, Keymap};
+
+/// Lines that one step of the wheel scrolls.
+const WHEEL: i32 = 3;
+
+/// Reads an event. The composer changes here, and what it then says goes with the messages.
+pub fn read(event: &Event, state: &State, keymap: &Keymap, composer: &mut Composer) -> Vec<Msg> {
+    match event {
+        Event::Key(key) => key_pressed(*key, state, keymap, composer),
+        // A paste only ever writes: it sends nothing and is no key.
+        Event::Paste(text) if state.screen.overlay.is_none() => {
+            if composer.paste(text) {
+                vec![Msg::Edited(composer.text())]
+            } else {
+                Vec::new()
+            }
+        }
+        Event::Mouse(mouse) => match mouse.kind {
+            MouseEventKind::ScrollUp => vec![Msg::ScrollBy(-WHEEL)],
+            MouseEventKind::ScrollDown => vec![Msg::ScrollBy(WHEEL)],
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+fn key_pressed(key: KeyEvent, state: &State, keymap: &Keymap, composer: &mut Composer) -> Vec<Msg> {
+    let Some(chord) = KeyChord::of(key) else {
+        return Vec::new();
+    };
+    match keymap.lookup(&contexts(chord, state, composer), chord) {
+        Some(Action::Newline) => {
+            composer.newline();
+            vec![Msg::Edited(composer.text())]
+        }
+        Some(action) => vec![Msg::Action(action)],
+        // What lies over the transcript takes the keyboard until it is closed.
+        None if state.screen.overlay.is_some() => Vec::new(),
+        None => {
+            if composer.key(key) {
+                vec![Msg::Edited(composer.text())]
+            } else {
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// The contexts that are asked, the narrowest first.
+fn contexts(chord: KeyChord, state: &State, composer: &Composer) -> Vec<Context> {
+    if state.screen.overlay.is_some() {
+        return vec![Context::Overlay, Context::Chat];
+    }
+    let mut contexts = Vec::with_capacity(4);
+    if state.draft.completion.is_some() {
+        contexts.push(Context::Completion);
+    }
+    if composer.is_empty() {
+        contexts.push(Context::Empty);
+    }
+    let name = chord.to_string();
+    if (name == "up" && composer.at_first_row()) || (name == "down" && composer.at_last_row()) {
+        contexts.push(Context::Edge);
+    }
+    contexts.push(Context::Chat);
+    contexts
+}

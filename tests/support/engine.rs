@@ -1,0 +1,153 @@
+//! A conversation with an engine, as a test wants it: ask, get all events back.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use quipu::domain::inference::{
+    ChatMessage, Command, Event, Finish, GenerateRequest, LoadOptions, ModelInfo, ModelSource, PrefillProgress,
+    PromptView, Said, Stats, Token, TurnId,
+};
+use quipu::domain::{Role, Sampling};
+use quipu::engine::EngineHandle;
+
+/// Longest wait for an event: far more than a loaded two-core machine needs.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// An engine with a model, and the number of its last turn.
+pub struct Talk {
+    /// The engine.
+    pub engine: EngineHandle,
+    /// The model.
+    pub model: ModelInfo,
+    turn: TurnId,
+}
+
+/// A whole answer.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Its text.
+    pub text: String,
+    /// Its ids.
+    pub tokens: Vec<Token>,
+    /// The last word on the prompt.
+    pub prefill: PrefillProgress,
+    /// Why it ended.
+    pub finish: Finish,
+    /// Counts and times.
+    pub stats: Stats,
+}
+
+/// Greedy sampling.
+pub fn greedy() -> Sampling {
+    Sampling { temperature: 0.0, ..Sampling::default() }
+}
+
+/// Something that a person says.
+pub fn user(text: &str) -> ChatMessage {
+    ChatMessage { role: Role::User, content: text.to_owned(), tokens: None }
+}
+
+impl Talk {
+    /// Loads a model on CPU.
+    pub fn load(path: &Path, options: LoadOptions) -> Self {
+        let engine = quipu::engine::local::spawn(|_| {}).unwrap();
+        let source = ModelSource { path: path.to_owned(), builtin: false };
+        let mut talk = Self { engine, model: ModelInfo::default(), turn: TurnId::default() };
+        let turn = talk.next_turn();
+        talk.tell(Command::Load { turn, source, options });
+        loop {
+            match talk.event() {
+                Event::Ready { model, .. } => {
+                    talk.model = *model;
+                    return talk;
+                }
+                Event::Loading { .. } => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// The built-in model.
+    pub fn with_cria() -> Self {
+        Self::load(&cria(), LoadOptions::default())
+    }
+
+    /// The number of a new turn.
+    pub fn next_turn(&mut self) -> TurnId {
+        self.turn = self.turn.next();
+        self.turn
+    }
+
+    /// Sends a command.
+    pub fn tell(&self, command: Command) {
+        self.engine.commands.send(command).unwrap();
+    }
+
+    /// Begins an answer.
+    pub fn begin(&mut self, messages: &[ChatMessage], sampling: Sampling, max_tokens: Option<u32>) -> TurnId {
+        let turn = self.next_turn();
+        let request = GenerateRequest { messages: messages.to_vec(), sampling, max_tokens, logprobs: false };
+        self.tell(Command::Generate { turn, request });
+        turn
+    }
+
+    /// Asks and takes the whole answer.
+    pub fn ask(&mut self, messages: &[ChatMessage], sampling: Sampling, max_tokens: Option<u32>) -> Answer {
+        self.begin(messages, sampling, max_tokens);
+        self.rest(|_, _| {})
+    }
+
+    /// Takes the rest of an answer; `each` sees every token with the handle, to stop or tune.
+    pub fn rest(&mut self, mut each: impl FnMut(&EngineHandle, &Said)) -> Answer {
+        let (mut text, mut tokens, mut prefill) = (String::new(), Vec::new(), PrefillProgress::default());
+        loop {
+            match self.event() {
+                Event::Prefill { progress, .. } => prefill = progress,
+                Event::Token { said, .. } => {
+                    each(&self.engine, &said);
+                    text.push_str(&said.text);
+                    tokens.extend(said.token);
+                }
+                Event::Finished { finish, stats, .. } => return Answer { text, tokens, prefill, finish, stats },
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// Renders a prompt.
+    pub fn render(&mut self, messages: &[ChatMessage]) -> PromptView {
+        let turn = self.next_turn();
+        self.tell(Command::Render { turn, messages: messages.to_vec() });
+        match self.event() {
+            Event::Rendered { prompt, .. } => prompt,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The next event.
+    pub fn event(&mut self) -> Event {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let events = &mut self.engine.events;
+        let began = Instant::now();
+        runtime
+            .block_on(async { tokio::time::timeout(PATIENCE, events.recv()).await })
+            .unwrap_or_else(|_| panic!("no event within {:?}", began.elapsed()))
+            .expect("the engine lives")
+    }
+}
+
+/// The built-in model's file.
+pub fn cria() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria.gguf")
+}
+
+/// Whether some run of up to 16 tokens is said at least four times in a row.
+pub fn loops(tokens: &[Token]) -> bool {
+    (1..=16_usize).any(|period| {
+        let mut run = 0;
+        tokens.windows(period + 1).any(|w| {
+            run = if w[0] == w[period] { run + 1 } else { 0 };
+            run >= period * 3
+        })
+    })
+}
