@@ -75,12 +75,12 @@ pub const ACTIONS: &[(Action, &str, &str)] = &[
     (
         Action::VersionPrevious,
         "version-previous",
-        "the version of the last answer before this one",
+        "the version before of the last answer",
     ),
     (
         Action::VersionNext,
         "version-next",
-        "the version of the last answer after this one",
+        "the version after of the last answer",
     ),
     (Action::Redraw, "redraw", "draw the screen anew"),
     (Action::Suspend, "suspend", "suspend quipu; 'fg' brings it back"),

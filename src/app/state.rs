@@ -15,6 +15,8 @@ use super::tuning::Tuning;
 pub struct State {
     /// What was said.
     pub conversation: Conversation,
+    /// How many conversations were begun before this one: message ids begin anew with each.
+    pub begun: u32,
     /// What the engine is with.
     pub engine: Engine,
     /// The model that the engine still has while another is looked for. It lets go of it with the first word on the load.

@@ -41,18 +41,31 @@ fn spawn(name: &str, engine: impl FnOnce(&Ends) + Send + 'static) -> io::Result<
     let (commands, commands_in) = mpsc::channel();
     let (events_out, events) = unbounded_channel();
     let cancel = Cancel::default();
-    let ends = Ends { commands: commands_in, events: events_out, cancel: cancel.clone() };
+    let ends = Ends {
+        commands: commands_in,
+        events: events_out,
+        cancel: cancel.clone(),
+    };
     thread::Builder::new().name(name.to_owned()).spawn(move || {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| engine(&ends))) {
             // Nobody listens any more where the send fails, and then nobody needs to know.
-            let _ = ends.events.send(Event::Died { reason: words(panic.as_ref()) });
+            let _ = ends.events.send(Event::Died {
+                reason: words(panic.as_ref()),
+            });
         }
     })?;
-    Ok(EngineHandle { commands, events, cancel })
+    Ok(EngineHandle {
+        commands,
+        events,
+        cancel,
+    })
 }
 
 /// The words of a panic.
 fn words(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(ToString::to_string).or_else(|| panic.downcast_ref::<String>().cloned());
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(ToString::to_string)
+        .or_else(|| panic.downcast_ref::<String>().cloned());
     text.unwrap_or_else(|| "unknown panic".to_owned())
 }

@@ -5,6 +5,7 @@ use crossterm::event::KeyEvent;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use ratatui::text::Span;
 use ratatui_textarea::{CursorMove, TextArea, WrapMode};
 
 /// Spaces that a tab is worth.
@@ -13,7 +14,6 @@ const TAB: u8 = 4;
 /// What is being written, with its cursor.
 pub struct Composer {
     area: TextArea<'static>,
-    placeholder: Style,
 }
 
 impl Default for Composer {
@@ -30,17 +30,7 @@ impl Composer {
         // The terminal draws its own cursor; a painted one beside it would be a second.
         area.set_cursor_style(Style::default());
         area.set_cursor_line_style(Style::default());
-        Self {
-            area,
-            placeholder: Style::default(),
-        }
-    }
-
-    /// Dresses it.
-    pub fn dress(&mut self, text: Style, placeholder: Style, selection: Style) {
-        self.area.set_style(text);
-        self.area.set_selection_style(selection);
-        self.placeholder = placeholder;
+        Self { area }
     }
 
     /// The text.
@@ -55,11 +45,7 @@ impl Composer {
 
     /// Replaces the text and puts the cursor at its end.
     pub fn set_text(&mut self, text: &str) {
-        let style = self.area.style();
-        let selection = self.area.selection_style();
-        let placeholder = self.placeholder;
         *self = Self::holding(text.split('\n').map(str::to_owned).collect());
-        self.dress(style, placeholder, selection);
         self.area.move_cursor(CursorMove::Bottom);
         self.area.move_cursor(CursorMove::End);
     }
@@ -115,17 +101,14 @@ impl Composer {
         rows.clamp(1, most) as u16
     }
 
-    /// Draws it into `area` and puts the terminal's cursor there.
-    pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, placeholder: &str) {
+    /// Draws it into `area`, `placeholder` where nothing is written, and puts the terminal's cursor there.
+    pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, placeholder: &Span<'_>) {
         if area.is_empty() {
             return;
         }
         frame.render_widget(&self.area, area);
         if self.is_empty() {
-            let width = usize::from(area.width.saturating_sub(1));
-            frame
-                .buffer_mut()
-                .set_stringn(area.x, area.y, placeholder, width, self.placeholder);
+            frame.buffer_mut().set_span(area.x, area.y, placeholder, area.width);
         }
         let cursor = self.area.screen_cursor();
         let (top, left) = self.area.scroll_offset();

@@ -4,8 +4,13 @@ pub mod composer;
 pub mod input;
 pub mod keymap;
 pub mod markdown;
+#[cfg(test)]
+mod tests;
 pub mod theme;
+pub mod view;
+mod widgets;
 
 pub use composer::Composer;
 pub use keymap::Keymap;
 pub use theme::{Role, Theme};
+pub use view::View;

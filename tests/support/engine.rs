@@ -39,20 +39,34 @@ pub struct Answer {
 
 /// Greedy sampling.
 pub fn greedy() -> Sampling {
-    Sampling { temperature: 0.0, ..Sampling::default() }
+    Sampling {
+        temperature: 0.0,
+        ..Sampling::default()
+    }
 }
 
 /// Something that a person says.
 pub fn user(text: &str) -> ChatMessage {
-    ChatMessage { role: Role::User, content: text.to_owned(), tokens: None }
+    ChatMessage {
+        role: Role::User,
+        content: text.to_owned(),
+        tokens: None,
+    }
 }
 
 impl Talk {
     /// Loads a model on CPU.
     pub fn load(path: &Path, options: LoadOptions) -> Self {
         let engine = quipu::engine::local::spawn(|_| {}).unwrap();
-        let source = ModelSource { path: path.to_owned(), builtin: false };
-        let mut talk = Self { engine, model: ModelInfo::default(), turn: TurnId::default() };
+        let source = ModelSource {
+            path: path.to_owned(),
+            builtin: false,
+        };
+        let mut talk = Self {
+            engine,
+            model: ModelInfo::default(),
+            turn: TurnId::default(),
+        };
         let turn = talk.next_turn();
         talk.tell(Command::Load { turn, source, options });
         loop {
@@ -86,7 +100,12 @@ impl Talk {
     /// Begins an answer.
     pub fn begin(&mut self, messages: &[ChatMessage], sampling: Sampling, max_tokens: Option<u32>) -> TurnId {
         let turn = self.next_turn();
-        let request = GenerateRequest { messages: messages.to_vec(), sampling, max_tokens, logprobs: false };
+        let request = GenerateRequest {
+            messages: messages.to_vec(),
+            sampling,
+            max_tokens,
+            logprobs: false,
+        };
         self.tell(Command::Generate { turn, request });
         turn
     }
@@ -108,7 +127,15 @@ impl Talk {
                     text.push_str(&said.text);
                     tokens.extend(said.token);
                 }
-                Event::Finished { finish, stats, .. } => return Answer { text, tokens, prefill, finish, stats },
+                Event::Finished { finish, stats, .. } => {
+                    return Answer {
+                        text,
+                        tokens,
+                        prefill,
+                        finish,
+                        stats,
+                    };
+                }
                 other => panic!("{other:?}"),
             }
         }
@@ -117,7 +144,10 @@ impl Talk {
     /// Renders a prompt.
     pub fn render(&mut self, messages: &[ChatMessage]) -> PromptView {
         let turn = self.next_turn();
-        self.tell(Command::Render { turn, messages: messages.to_vec() });
+        self.tell(Command::Render {
+            turn,
+            messages: messages.to_vec(),
+        });
         match self.event() {
             Event::Rendered { prompt, .. } => prompt,
             other => panic!("{other:?}"),
@@ -126,7 +156,10 @@ impl Talk {
 
     /// The next event.
     pub fn event(&mut self) -> Event {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
         let events = &mut self.engine.events;
         let began = Instant::now();
         runtime
@@ -138,7 +171,7 @@ impl Talk {
 
 /// The built-in model's file.
 pub fn cria() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria.gguf")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-v0-q8_0.gguf")
 }
 
 /// Whether some run of up to 16 tokens is said at least four times in a row.

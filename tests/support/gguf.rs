@@ -290,7 +290,12 @@ pub const TINY: [u64; 5] = [64, 2, 4, 2, 128];
 /// A qwen2 model that llama.cpp loads and runs, of random weights (it babbles), with the vocabulary of the GGUF at
 /// `donor` and `pad` unused entries `[PADn]` after it, as models have whose vocabulary was rounded up.
 pub fn tiny_qwen2(donor: &Path, pad: usize, seed: u64) -> Gguf {
-    let [width, layers, heads, kv_heads, feed_forward] = TINY;
+    random_qwen2(donor, pad, seed, TINY)
+}
+
+/// The same of any shape, given as [`TINY`] gives it.
+pub fn random_qwen2(donor: &Path, pad: usize, seed: u64, shape: [u64; 5]) -> Gguf {
+    let [width, layers, heads, kv_heads, feed_forward] = shape;
     let mut file = Gguf::new();
     file.set("general.architecture", text("qwen2"))
         .set("general.name", text("Tiny Random"))

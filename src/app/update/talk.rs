@@ -14,6 +14,7 @@ pub(super) fn renew(state: &mut State) -> Vec<Effect> {
     state.before = None;
     let system = state.conversation.system.take();
     state.conversation = Conversation::default();
+    state.begun += 1;
     state.conversation.system = system;
     state.screen.scroll = Scroll::Follow;
     state.screen.overlay = None;

@@ -1,1 +1,108 @@
-//! The engine that runs llama.cpp in this process. Every llama.cpp object is made, used and dropped in this room.
+//! The engine that runs llama.cpp in this process. Every llama.cpp object is made, used and dropped on the engine thread,
+//! in this room; what leaves it is the plain data of `domain::inference`.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io;
+
+use crate::domain::Sampling;
+use crate::domain::inference::{Command, Event, Failure, FailureKind, TurnId};
+
+use self::load::Loaded;
+pub use self::quantize::quantize;
+use super::{Ends, EngineHandle, spawn as spawn_engine};
+
+mod backend;
+mod bench;
+mod ffi;
+mod generate;
+mod load;
+mod logs;
+mod plan;
+mod quantize;
+mod sampler;
+mod sequence;
+mod vocabulary;
+
+/// What the process must know before any thread runs; call it first in `main`.
+pub fn prepare() {
+    ffi::no_backtrace();
+}
+
+/// Starts the engine. `last_words` is told what llama.cpp says before it aborts the process over a broken invariant; it must
+/// do little and return.
+///
+/// # Errors
+/// When the system gives no thread.
+pub fn spawn(last_words: fn(&str)) -> io::Result<EngineHandle> {
+    ffi::on_abort(last_words);
+    spawn_engine("quipu-engine", |ends| {
+        let mut local = Local {
+            ends,
+            waiting: RefCell::default(),
+        };
+        local.run();
+    })
+}
+
+/// The engine thread's own.
+struct Local<'a> {
+    ends: &'a Ends,
+    /// Commands that came while a turn ran and are no business of it.
+    waiting: RefCell<VecDeque<Command>>,
+}
+
+impl Local<'_> {
+    /// Takes commands until nobody is left to give one.
+    fn run(&mut self) {
+        let mut loaded: Option<Loaded> = None;
+        while let Some(command) = self.next() {
+            match (command, &mut loaded) {
+                (Command::Load { turn, source, options }, loaded) => {
+                    // The old model goes first: two rarely fit.
+                    *loaded = None;
+                    *loaded = self.load(turn, &source, &options);
+                }
+                (Command::Tune(_), _) => {}
+                (Command::Generate { turn, request }, Some(loaded)) => self.generate(loaded, turn, &request),
+                (Command::Render { turn, messages }, Some(loaded)) => self.render(loaded, turn, &messages),
+                (Command::Bench { turn, request }, Some(loaded)) => self.bench(loaded, turn, &request),
+                (Command::Generate { turn, .. } | Command::Render { turn, .. } | Command::Bench { turn, .. }, None) => {
+                    self.no_model(turn);
+                }
+            }
+        }
+    }
+
+    fn no_model(&self, turn: TurnId) {
+        let failure = Failure::new(FailureKind::NoModel, "no model is loaded: load one with '/model FILE'");
+        self.tell(Event::Failed { turn, failure });
+    }
+
+    fn next(&self) -> Option<Command> {
+        let waiting = self.waiting.borrow_mut().pop_front();
+        waiting.or_else(|| self.ends.commands.recv().ok())
+    }
+
+    /// The newest settings that came since the last look; other commands wait for the turn to end.
+    fn latest_tune(&self) -> Option<Sampling> {
+        let mut latest = None;
+        for command in self.ends.commands.try_iter() {
+            match command {
+                Command::Tune(settings) => latest = Some(settings),
+                other => self.waiting.borrow_mut().push_back(other),
+            }
+        }
+        latest
+    }
+
+    fn tell(&self, event: Event) {
+        // Nobody listens any more: the next command will not come either, and the thread ends.
+        let _ = self.ends.events.send(event);
+    }
+}
+
+/// The version of the llama.cpp in this program.
+pub fn version() -> String {
+    ffi::version()
+}

@@ -94,6 +94,20 @@ impl Footprint {
         })
     }
 
+    /// The same where sliding-window layers hold the whole context too, as they must for any part of it to be forgotten
+    /// and computed again (llama.cpp's `swa_full`).
+    pub fn kv_bytes_full(&self, context: u32) -> u64 {
+        let cells = u64::from(context).next_multiple_of(CELLS_STEP);
+        let numbers = self
+            .layers
+            .iter()
+            .fold(0_u64, |sum, layer| sum.saturating_add(layer.numbers));
+        numbers
+            .saturating_mul(cells)
+            .saturating_mul(CACHE_BYTES)
+            .saturating_add(self.recurrent)
+    }
+
     /// An estimate of the bytes that computing `ubatch` tokens at a time takes, with logits for `outputs` of them: six
     /// vectors of the network's width and three of the feed-forward's for each token, an attention mask in f32, and the
     /// logits. Somewhat more than llama.cpp reports for llama and qwen2 shapes, since it lets buffers share their place.

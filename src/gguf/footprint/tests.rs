@@ -77,6 +77,7 @@ fn sliding_windows_keep_less() {
     let windowed = footprint(&shaped("gemma3", &shape));
     assert_eq!(windowed.kv_bytes(8192), (5 * 1024 + 8192) * 64);
     assert_eq!(windowed.kv_bytes(256), 6 * 256 * 64);
+    assert_eq!(windowed.kv_bytes_full(8192), 6 * 8192 * 64);
     // An architecture that llama.cpp gives no pattern counts in full.
     assert_eq!(footprint(&shaped("llama", &shape)).kv_bytes(8192), 6 * 8192 * 64);
     // The file's own pattern goes first.

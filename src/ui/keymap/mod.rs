@@ -113,13 +113,15 @@ impl Keymap {
         contexts.iter().find_map(bound).map(|(.., action)| *action)
     }
 
-    /// The chords of an action, in the order of the table.
+    /// The chords of an action, each once, in the order of the table.
     pub fn chords(&self, action: Action) -> Vec<KeyChord> {
-        self.bindings
-            .iter()
-            .filter(|(.., a)| *a == action)
-            .map(|(_, chord, _)| *chord)
-            .collect()
+        let mut chords = Vec::new();
+        for (_, chord, bound) in &self.bindings {
+            if *bound == action && !chords.contains(chord) {
+                chords.push(*chord);
+            }
+        }
+        chords
     }
 
     /// The first chord of an action as it is shown in a hint; empty where it has none.

@@ -6,7 +6,7 @@ use ratatui::text::Line;
 
 use crate::ui::theme::Theme;
 
-use super::render::{OPTIONS, render};
+use super::render::{OPTIONS, render_to};
 
 /// A text that grows at its end, and its lines.
 #[derive(Debug, Default)]
@@ -38,36 +38,26 @@ impl Live {
                 ..Self::default()
             };
         }
-        if local {
-            self.freeze(source, theme);
-        }
+        let rest = &source[self.frozen..];
+        let last = if local { last_block(rest).unwrap_or(0) } else { 0 };
+        let (tail, over) = render_to(
+            rest,
+            usize::from(width),
+            theme,
+            if last == 0 { usize::MAX } else { last },
+        );
         self.lines.truncate(self.kept);
-        let tail = render(&source[self.frozen..], usize::from(width), theme);
-        self.join(tail);
+        if !self.lines.is_empty() && !tail.is_empty() {
+            self.lines.push(Line::default());
+        }
+        if last > 0 && over > 0 {
+            self.kept = self.lines.len() + over;
+            self.frozen += last;
+        }
+        self.lines.extend(tail);
         self.source.clear();
         self.source.push_str(source);
         &self.lines
-    }
-
-    /// Keeps the lines of all blocks but the last.
-    fn freeze(&mut self, source: &str, theme: &Theme) {
-        let Some(last) = last_block(&source[self.frozen..]).filter(|at| *at > 0) else {
-            return;
-        };
-        let over = &source[self.frozen..self.frozen + last];
-        self.lines.truncate(self.kept);
-        let lines = render(over, usize::from(self.width), theme);
-        self.join(lines);
-        self.kept = self.lines.len();
-        self.frozen += last;
-    }
-
-    /// Adds the lines of the blocks that follow, a blank line between.
-    fn join(&mut self, lines: Vec<Line<'static>>) {
-        if !self.lines.is_empty() && !lines.is_empty() {
-            self.lines.push(Line::default());
-        }
-        self.lines.extend(lines);
     }
 }
 

@@ -20,12 +20,30 @@ const DEEPEST: usize = 8;
 
 /// Renders markdown at a width.
 pub(super) fn render(source: &str, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+    render_to(source, width, theme, usize::MAX).0
+}
+
+/// The same, and how many of the lines are of what stands before the block of the outermost level that begins at `offset` or
+/// later. One pass over the whole: what a block is can depend on the line after it.
+pub(super) fn render_to(source: &str, width: usize, theme: &Theme, offset: usize) -> (Vec<Line<'static>>, usize) {
     let mut renderer = Renderer::new(width.max(1), theme);
-    for event in Parser::new_ext(source, OPTIONS) {
+    let mut before = None;
+    let mut depth = 0_usize;
+    for (event, range) in Parser::new_ext(source, OPTIONS).into_offset_iter() {
+        if depth == 0 && range.start >= offset && before.is_none() {
+            renderer.flush();
+            before = Some(renderer.lines.len());
+        }
+        match event {
+            Event::Start(_) => depth += 1,
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
         renderer.event(event);
     }
     renderer.flush();
-    renderer.lines
+    let before = before.unwrap_or(renderer.lines.len());
+    (renderer.lines, before)
 }
 
 /// What blocks stand in.

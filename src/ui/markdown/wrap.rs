@@ -137,9 +137,8 @@ impl<'p> Breaker<'p> {
                 self.line = word;
                 self.word = Some((0, size));
             }
-            Some(_) => {}
             None if self.used > 0 => self.end_softly(),
-            None => {}
+            _ => {}
         }
     }
 

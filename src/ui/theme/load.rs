@@ -40,7 +40,7 @@ pub fn load(name: &str, folder: Option<&Path>) -> (Theme, Vec<String>) {
     let mut warnings = Vec::new();
     let mut chain = Vec::new();
     let mut next = Some(name.to_owned());
-    while let Some(wanted) = next {
+    while let Some(wanted) = next.take() {
         if chain.iter().any(|(seen, _)| *seen == wanted) || chain.len() == DEEPEST {
             warnings.push(format!(
                 "theme '{name}' inherits in a circle through '{wanted}'; the circle is cut there"
@@ -54,7 +54,7 @@ pub fn load(name: &str, folder: Option<&Path>) -> (Theme, Vec<String>) {
                 File::default()
             }
         };
-        next = file.inherits.clone();
+        next.clone_from(&file.inherits);
         chain.push((wanted, file));
     }
     if chain.last().is_none_or(|(last, _)| last != BUILT_IN[0].0) {

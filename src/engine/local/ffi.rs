@@ -1,0 +1,361 @@
+//! The one file of the engine with `unsafe`: what the safe bindings do not offer (abort callbacks, outputs per decode, logs,
+//! one-sequence decoding without copies), wrapped so that nothing outside can break llama.cpp's rules.
+//!
+//! Owns the raw context. Decides nothing: how to plan a prompt, what to sample and what to tell is the other files' business.
+//! The layout facts below hold for llama-cpp-2 0.1.160 and llama-cpp-sys-2 0.1.161, which `Cargo.toml` pins.
+#![allow(unsafe_code, reason = "the boundary to llama.cpp; every block says why it is sound")]
+
+use std::ffi::{CStr, c_char, c_void};
+use std::panic::catch_unwind;
+use std::ptr::{self, NonNull};
+use std::slice;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use llama_cpp_2::model::LlamaModel;
+use llama_cpp_sys_2 as sys;
+
+use crate::domain::inference::{Cancel, Token, TurnId};
+
+/// The sequence that the chat lives in.
+const SEQUENCE: sys::llama_seq_id = 0;
+
+/// How a context is made, in tokens and threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// Context length; llama.cpp rounds it up to a multiple of 256.
+    pub(super) context: u32,
+    /// Most tokens in one decode.
+    pub(super) batch: u32,
+    /// Most tokens computed at once.
+    pub(super) ubatch: u32,
+    /// Threads for single tokens.
+    pub(super) threads: u32,
+    /// Threads for batches.
+    pub(super) threads_batch: u32,
+}
+
+/// Why a decode did not happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum DecodeError {
+    /// The KV cache has no room for the batch; nothing changed.
+    #[error("the context is full")]
+    Full,
+    /// The turn was cancelled; what was computed of the batch may stay in the cache.
+    #[error("cancelled")]
+    Cancelled,
+    /// llama.cpp's own code; the log has its words.
+    #[error("llama.cpp failed with code {0}")]
+    Failed(i32),
+}
+
+/// What the abort callback looks at: between two nodes of a graph, whether the turn at hand was cancelled.
+struct Watch {
+    cancel: Cancel,
+    turn: AtomicU64,
+}
+
+/// A llama.cpp context with one sequence, and the model it belongs to.
+pub(super) struct Context {
+    raw: NonNull<sys::llama_context>,
+    /// Boxed, so that the address given to llama.cpp stays good. Freed after `raw`, see `drop`.
+    watch: Box<Watch>,
+    /// Keeps the weights alive for as long as `raw` points to them.
+    model: Arc<LlamaModel>,
+    /// Logit rows that the last decode left behind: none or one.
+    has_logits: bool,
+}
+
+// SAFETY: llama.cpp contexts have no thread affinity; this one is never shared (no `Sync`), only moved to the engine thread.
+unsafe impl Send for Context {}
+
+impl Context {
+    /// Makes a context, or `None` where llama.cpp refuses; its reason is in the log.
+    pub(super) fn new(model: Arc<LlamaModel>, shape: Shape, cancel: Cancel) -> Option<Self> {
+        let watch = Box::new(Watch {
+            cancel,
+            turn: AtomicU64::new(u64::MAX),
+        });
+        // SAFETY: a pure function that returns a plain struct.
+        let mut params = unsafe { sys::llama_context_default_params() };
+        params.n_ctx = shape.context;
+        params.n_batch = shape.batch;
+        params.n_ubatch = shape.ubatch;
+        params.n_threads = shape.threads as i32;
+        params.n_threads_batch = shape.threads_batch as i32;
+        // `decode` asks for logits of the last token only. Reserving one row instead of a batch's worth saves 300 MiB with a
+        // vocabulary of 152k; asking for more rows would abort.
+        params.n_outputs_max = 1;
+        params.no_perf = true;
+        params.abort_callback = Some(is_cancelled);
+        params.abort_callback_data = ptr::from_ref::<Watch>(&watch).cast_mut().cast::<c_void>();
+        // SAFETY: the model pointer is live (we hold the Arc), the parameters are llama.cpp's own defaults with plain values
+        // changed, and the callback's data outlives the context (`drop` frees the context first).
+        let raw = unsafe { sys::llama_init_from_model(raw_model(&model), params) };
+        NonNull::new(raw).map(|raw| Self {
+            raw,
+            watch,
+            model,
+            has_logits: false,
+        })
+    }
+
+    /// The model.
+    pub(super) fn model(&self) -> &Arc<LlamaModel> {
+        &self.model
+    }
+
+    /// Context length in tokens, as llama.cpp rounded it.
+    pub(super) fn n_ctx(&self) -> u32 {
+        // SAFETY: `raw` is a live context.
+        unsafe { sys::llama_n_ctx(self.raw.as_ptr()) }
+    }
+
+    /// Most tokens that [`Self::decode`] takes.
+    pub(super) fn n_batch(&self) -> u32 {
+        // SAFETY: `raw` is a live context.
+        unsafe { sys::llama_n_batch(self.raw.as_ptr()) }
+    }
+
+    /// From now on a decode ends early when `turn` is cancelled.
+    pub(super) fn watch(&self, turn: TurnId) {
+        self.watch.turn.store(turn.0, Ordering::Relaxed);
+    }
+
+    /// Appends `tokens` to the sequence and computes them; with [`Logits::Last`] the last one's logits are kept.
+    ///
+    /// # Errors
+    /// See [`DecodeError`]. An empty or oversized batch and an id outside the vocabulary are refused as code -1, since
+    /// llama.cpp would abort the process over them.
+    pub(super) fn decode(&mut self, tokens: &[Token], logits: Logits) -> Result<(), DecodeError> {
+        self.has_logits = false;
+        let vocabulary = self.model.n_vocab();
+        let known = |t: &Token| (0..vocabulary).contains(&t.0);
+        if tokens.is_empty() || tokens.len() > self.n_batch() as usize || !tokens.iter().all(known) {
+            return Err(DecodeError::Failed(-1));
+        }
+        let mut ids: Vec<sys::llama_token> = tokens.iter().map(|t| t.0).collect();
+        let mut wanted = vec![0_i8; ids.len()];
+        if let (Some(last), Logits::Last) = (wanted.last_mut(), logits) {
+            *last = 1;
+        }
+        // Null positions and sequence ids mean: after what is there, in sequence 0.
+        let batch = sys::llama_batch {
+            n_tokens: ids.len() as i32,
+            token: ids.as_mut_ptr(),
+            embd: ptr::null_mut(),
+            pos: ptr::null_mut(),
+            n_seq_id: ptr::null_mut(),
+            seq_id: ptr::null_mut(),
+            logits: wanted.as_mut_ptr(),
+        };
+        // SAFETY: `raw` is live and not shared (`&mut self`); the batch's two arrays have `n_tokens` entries, are not kept by
+        // llama.cpp after the call, and hold ids within the vocabulary, no more of them than `n_batch`.
+        let code = unsafe { sys::llama_decode(self.raw.as_ptr(), batch) };
+        match code {
+            0 => {
+                self.has_logits = logits == Logits::Last;
+                Ok(())
+            }
+            1 => Err(DecodeError::Full),
+            2 => Err(DecodeError::Cancelled),
+            code => Err(DecodeError::Failed(code)),
+        }
+    }
+
+    /// The logits of the last decoded token, one per entry of the vocabulary; `None` unless the last decode asked for them.
+    pub(super) fn logits(&mut self) -> Option<&[f32]> {
+        if !self.has_logits {
+            return None;
+        }
+        // SAFETY: `raw` is live. -1 is the last row, which exists because the last successful decode asked for it; the row has
+        // `n_vocab` floats and stays put until the next decode, which needs `&mut self` and so ends this borrow.
+        unsafe {
+            let row = sys::llama_get_logits_ith(self.raw.as_ptr(), -1);
+            (!row.is_null()).then(|| slice::from_raw_parts(row, self.model.n_vocab() as usize))
+        }
+    }
+
+    /// Waits for what a graphics card still computes, so that a clock can be read.
+    pub(super) fn synchronize(&mut self) {
+        // SAFETY: `raw` is live and not shared.
+        unsafe { sys::llama_synchronize(self.raw.as_ptr()) }
+    }
+
+    /// Tokens in the sequence.
+    pub(super) fn len(&self) -> u32 {
+        // SAFETY: `raw` is live; its memory is owned by it. The highest position is -1 where there is none.
+        let last = unsafe { sys::llama_memory_seq_pos_max(sys::llama_get_memory(self.raw.as_ptr()), SEQUENCE) };
+        u32::try_from(last + 1).unwrap_or(0)
+    }
+
+    /// Forgets all tokens from position `len` on. Says whether the model could: recurrent ones cannot forget a tail.
+    pub(super) fn truncate(&mut self, len: u32) -> bool {
+        self.has_logits = false;
+        // SAFETY: `raw` is live and not shared; an open range (-1) of sequence 0 is always valid.
+        unsafe { sys::llama_memory_seq_rm(sys::llama_get_memory(self.raw.as_ptr()), SEQUENCE, len as i32, -1) }
+    }
+
+    /// Forgets all tokens.
+    pub(super) fn clear(&mut self) {
+        self.has_logits = false;
+        // SAFETY: `raw` is live and not shared.
+        unsafe { sys::llama_memory_clear(sys::llama_get_memory(self.raw.as_ptr()), true) }
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: made by `llama_init_from_model` and freed once. Fields drop after this body, so the watch and the weights
+        // are still there.
+        unsafe { sys::llama_free(self.raw.as_ptr()) }
+    }
+}
+
+/// Which logits a decode keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Logits {
+    /// None: more of the prompt follows.
+    None,
+    /// The last token's.
+    Last,
+}
+
+/// llama.cpp asks this between graph nodes; `true` ends the computation.
+unsafe extern "C" fn is_cancelled(data: *mut c_void) -> bool {
+    // SAFETY: `data` is the `Watch` that the context owns; it is only read, through atomics.
+    let watch = unsafe { &*data.cast::<Watch>() };
+    watch.cancel.is_stopped(TurnId(watch.turn.load(Ordering::Relaxed)))
+}
+
+// `LlamaModel` is documented as transparent over its pointer; if that ever changes, this stops compiling.
+const _: () = assert!(size_of::<LlamaModel>() == size_of::<*mut sys::llama_model>());
+
+/// The pointer inside the safe wrapper, which offers no way to it.
+fn raw_model(model: &LlamaModel) -> *mut sys::llama_model {
+    // SAFETY: `LlamaModel` is `repr(transparent)` over a non-null `llama_model` pointer (size checked above), so reading it as
+    // one is reading that field.
+    unsafe { *ptr::from_ref(model).cast::<*mut sys::llama_model>() }
+}
+
+/// llama.cpp's severity of a log line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Severity {
+    /// Chatter.
+    Debug,
+    /// Facts.
+    Info,
+    /// Something odd.
+    Warn,
+    /// Something failed.
+    Error,
+    /// The rest of the line before.
+    Continued,
+}
+
+/// Who takes llama.cpp's log lines.
+pub(super) type LogSink = fn(Severity, &str);
+/// Who is told the last words before llama.cpp aborts the process.
+pub(super) type AbortHook = fn(&str);
+
+static LOG_SINK: OnceLock<LogSink> = OnceLock::new();
+static ABORT_HOOK: OnceLock<AbortHook> = OnceLock::new();
+
+/// Sends llama.cpp's and ggml's logs to `sink` instead of the screen. Only the first call counts.
+pub(super) fn send_logs_to(sink: LogSink) {
+    if LOG_SINK.set(sink).is_ok() {
+        // SAFETY: the callback is a static function that uses no user data; both setters only store the pointer.
+        unsafe {
+            sys::llama_log_set(Some(log_line), ptr::null_mut());
+            sys::ggml_log_set(Some(log_line), ptr::null_mut());
+        }
+    }
+}
+
+unsafe extern "C" fn log_line(level: sys::ggml_log_level, text: *const c_char, _: *mut c_void) {
+    let severity = match level {
+        sys::GGML_LOG_LEVEL_INFO => Severity::Info,
+        sys::GGML_LOG_LEVEL_WARN => Severity::Warn,
+        sys::GGML_LOG_LEVEL_ERROR => Severity::Error,
+        sys::GGML_LOG_LEVEL_CONT => Severity::Continued,
+        _ => Severity::Debug,
+    };
+    // SAFETY: ggml passes a NUL-terminated string that lives for the call.
+    let Some(text) = (unsafe { text_of(text) }) else { return };
+    if let Some(sink) = LOG_SINK.get() {
+        // A panic must not unwind into C; a lost log line is the lesser evil.
+        let _ = catch_unwind(|| sink(severity, &text));
+    }
+}
+
+/// Has `hook` told when llama.cpp finds a broken invariant and is about to abort the process. Only the first call counts.
+pub(super) fn on_abort(hook: AbortHook) {
+    if ABORT_HOOK.set(hook).is_ok() {
+        // SAFETY: stores a static function pointer.
+        unsafe {
+            sys::ggml_set_abort_callback(Some(last_words));
+        }
+    }
+}
+
+unsafe extern "C" fn last_words(text: *const c_char) {
+    // SAFETY: ggml passes a NUL-terminated string that lives for the call.
+    let Some(text) = (unsafe { text_of(text) }) else { return };
+    if let Some(hook) = ABORT_HOOK.get() {
+        let _ = catch_unwind(|| hook(&text));
+    }
+}
+
+/// # Safety
+/// `text` is null or a NUL-terminated string that lives for the call.
+unsafe fn text_of(text: *const c_char) -> Option<String> {
+    // SAFETY: as the caller promises; the text is copied out before returning.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+}
+
+/// The version of the llama.cpp in this program.
+pub(super) fn version() -> String {
+    // SAFETY: returns a static string.
+    unsafe { text_of(sys::llama_version()) }.unwrap_or_default()
+}
+
+/// Keeps llama.cpp from starting a debugger on our terminal when it dies of an uncaught exception.
+///
+/// Call it first thing in `main`, while there is one thread.
+pub(super) fn no_backtrace() {
+    // SAFETY: as documented, no other thread exists yet that could read the environment meanwhile.
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "llama.cpp offers no other switch; see the safety note"
+    )]
+    unsafe {
+        std::env::set_var("GGML_NO_BACKTRACE", "1");
+    }
+}
+
+/// Writes the model of `source` to `target` in another quantization: `F16`, `Q8_0`, `Q6_K` or `Q4_K_M`. Says whether it
+/// could; the log has llama.cpp's reason.
+pub(super) fn quantize(source: &CStr, target: &CStr, file_type: FileType, threads: u32) -> bool {
+    // SAFETY: a pure function that returns a plain struct.
+    let mut params = unsafe { sys::llama_model_quantize_default_params() };
+    params.ftype = match file_type {
+        FileType::F16 => sys::LLAMA_FTYPE_MOSTLY_F16,
+        FileType::Q8_0 => sys::LLAMA_FTYPE_MOSTLY_Q8_0,
+        FileType::Q6K => sys::LLAMA_FTYPE_MOSTLY_Q6_K,
+        FileType::Q4KM => sys::LLAMA_FTYPE_MOSTLY_Q4_K_M,
+    };
+    params.nthread = threads as i32;
+    params.allow_requantize = true;
+    // SAFETY: two NUL-terminated paths and a parameter struct of llama.cpp's own making, all alive for the call, which
+    // catches its exceptions and returns 0 for success.
+    unsafe { sys::llama_model_quantize(source.as_ptr(), target.as_ptr(), &raw const params) == 0 }
+}
+
+/// What [`quantize`] writes, in llama.cpp's names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FileType {
+    F16,
+    Q8_0,
+    Q6K,
+    Q4KM,
+}

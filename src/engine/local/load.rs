@@ -1,0 +1,205 @@
+//! From a file to something that can be talked to: plans what of it goes where, loads the weights with progress, makes the
+//! context, reads the template.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use llama_cpp_2::llama_backend::LlamaBackend;
+use llama_cpp_2::model::LlamaModel;
+use llama_cpp_2::model::params::LlamaModelParams;
+
+use crate::domain::inference::{
+    Cancel, Event, Failure, FailureKind, LoadOptions, ModelInfo, ModelSource, Token, TurnId,
+};
+use crate::gguf::{GgufError, ModelFile, Summary};
+use crate::prompt::{self, Template, TemplateError};
+use crate::text::sanitize_line;
+
+use super::ffi::{Context, Logits};
+use super::plan::{self, Plan};
+use super::sequence::{Device, Sequence};
+use super::vocabulary::Vocabulary;
+use super::{Local, backend, logs};
+
+/// A model that can be talked to.
+pub(super) struct Loaded {
+    pub(super) sequence: Sequence,
+    pub(super) vocabulary: Vocabulary,
+    pub(super) template: Template,
+    pub(super) prompt_options: prompt::Options,
+    pub(super) info: ModelInfo,
+}
+
+impl Loaded {
+    /// The weights.
+    pub(super) fn model(&self) -> Arc<LlamaModel> {
+        Arc::clone(self.sequence.context().model())
+    }
+}
+
+impl Local<'_> {
+    /// Loads a model and tells how it goes. What was loaded before must be dropped by then: two rarely fit.
+    pub(super) fn load(&self, turn: TurnId, source: &ModelSource, options: &LoadOptions) -> Option<Loaded> {
+        match self.try_load(turn, source, options) {
+            Ok(loaded) => {
+                self.tell(Event::Ready {
+                    turn,
+                    model: Box::new(loaded.info.clone()),
+                });
+                Some(loaded)
+            }
+            Err(_) if self.ends.cancel.is_stopped(turn) => {
+                let failure = Failure::new(FailureKind::Cancelled, "loading was cancelled");
+                self.tell(Event::Failed { turn, failure });
+                None
+            }
+            Err(failure) => {
+                self.tell(Event::Failed { turn, failure });
+                None
+            }
+        }
+    }
+
+    fn try_load(&self, turn: TurnId, source: &ModelSource, options: &LoadOptions) -> Result<Loaded, Failure> {
+        let path = source.path.as_path();
+        let refused = |error: String| Failure::new(FailureKind::Model, error);
+        // Whoever found the model checked it; it is checked again where it counts, for llama.cpp aborts over a bad file.
+        let unusable = |error: GgufError| refused(sanitize_line(&error.to_string()).into_owned());
+        let file = ModelFile::open(path).map_err(unusable)?;
+        file.check().map_err(unusable)?;
+        let fingerprint = file.fingerprint().map_err(unusable)?;
+        let summary = file.summary();
+        let backend = backend::start().ok_or_else(|| refused("llama.cpp does not start in this process".to_owned()))?;
+        let plan = plan::make(&file.footprint(), &summary, options, plan::Machine::here())?;
+
+        self.tell(Event::Loading {
+            turn,
+            done: 0,
+            total: summary.file_bytes,
+        });
+        let model = Arc::new(self.weights(backend, turn, path, &plan, summary.file_bytes)?);
+        let context = Context::new(Arc::clone(&model), plan.shape, self.ends.cancel.clone()).ok_or_else(|| {
+            let reason = logs::first_error().unwrap_or_else(|| "it did not say why".to_owned());
+            refused(format!(
+                "llama.cpp made no context of {} tokens: {reason}; try a smaller '--context'",
+                plan.shape.context
+            ))
+        })?;
+        let untold = |error: TemplateError| Failure::new(FailureKind::Template, error.to_string());
+        let vocabulary = Vocabulary::new(&model).map_err(untold)?;
+        let (template, words) = chat_template(&file, options).map_err(untold)?;
+        let info = ModelInfo {
+            fingerprint,
+            ..info(source, &summary, &plan, &context, words, &vocabulary)
+        };
+        let prompt_options = prompt::Options {
+            bos_token: vocabulary.bos_text.clone(),
+            eos_token: vocabulary.eos_text.clone(),
+            // Read once per load: a date that changes under way would change the beginning of every prompt.
+            ..prompt::Options::new(jiff::Zoned::now().datetime())
+        };
+        let device = if plan.gpu_layers == 0 { Device::Cpu } else { Device::Gpu };
+        let mut sequence = Sequence::new(context, device);
+        sequence.context().watch(turn);
+        warm_up(&mut sequence);
+        if self.ends.cancel.is_stopped(turn) {
+            return Err(Failure::new(FailureKind::Cancelled, "loading was cancelled"));
+        }
+        Ok(Loaded {
+            sequence,
+            vocabulary,
+            template,
+            prompt_options,
+            info,
+        })
+    }
+
+    /// Has llama.cpp read the weights.
+    fn weights(
+        &self,
+        backend: &LlamaBackend,
+        turn: TurnId,
+        path: &Path,
+        plan: &Plan,
+        total: u64,
+    ) -> Result<LlamaModel, Failure> {
+        let (events, cancel): (_, Cancel) = (self.ends.events.clone(), self.ends.cancel.clone());
+        let mut shown = u64::MAX;
+        let progress = move |part: f32| {
+            // Whole per cents only: llama.cpp calls for every tensor.
+            let percent = (f64::from(part) * 100.0) as u64;
+            if percent != shown {
+                shown = percent;
+                let done = (total as f64 * f64::from(part)) as u64;
+                // The shell may be gone already; then the cancel mark ends the load.
+                let _ = events.send(Event::Loading { turn, done, total });
+            }
+            !cancel.is_stopped(turn)
+        };
+        let params = LlamaModelParams::default()
+            .with_n_gpu_layers(plan.gpu_layers)
+            .with_progress_callback(progress);
+        logs::begin();
+        LlamaModel::load_from_file(backend, path, &params).map_err(|error| {
+            tracing::error!(%error, path = %path.display(), "loading failed");
+            let reason = logs::first_error().map_or_else(String::new, |line| format!(": {}", sanitize_line(&line)));
+            let path = path.display().to_string();
+            let path = sanitize_line(&path);
+            let message =
+                format!("llama.cpp cannot load '{path}'{reason}; the file may be damaged or too new for this quipu");
+            Failure::new(FailureKind::Model, message)
+        })
+    }
+}
+
+/// The template that will be used and where it comes from, in words.
+fn chat_template(file: &ModelFile, options: &LoadOptions) -> Result<(Template, String), TemplateError> {
+    let own = file.metadata().chat_template();
+    let (template, words) = match (&options.template, own) {
+        (Some(given), _) => (Template::new(given)?, "the template that was given".to_owned()),
+        (None, Some(own)) => (Template::new(own)?, "the model's own template".to_owned()),
+        (None, None) => {
+            let words = format!("the built-in template '{}', for the model has none", prompt::DEFAULT);
+            (Template::built_in(prompt::DEFAULT)?, words)
+        }
+    };
+    Ok((template, words))
+}
+
+fn info(
+    source: &ModelSource,
+    summary: &Summary,
+    plan: &Plan,
+    context: &Context,
+    template: String,
+    vocabulary: &Vocabulary,
+) -> ModelInfo {
+    let mut warnings = plan.warnings.clone();
+    if !vocabulary.can_end() {
+        warnings.push("this model has no end-of-generation token: answers end only at a limit".to_owned());
+    }
+    let name = if source.builtin { "cria" } else { summary.name.as_str() };
+    ModelInfo {
+        name: sanitize_line(name).into_owned(),
+        fingerprint: String::new(),
+        architecture: sanitize_line(&summary.architecture).into_owned(),
+        quantization: summary.quantization.to_owned(),
+        parameters: summary.parameters,
+        bytes: summary.file_bytes,
+        vocabulary: vocabulary.len() as u32,
+        context: context.n_ctx(),
+        context_trained: u32::try_from(summary.context_train.unwrap_or(0)).unwrap_or(u32::MAX),
+        threads: plan.shape.threads,
+        gpu_layers: plan.gpu_layers,
+        template,
+        warnings,
+        builtin: source.builtin,
+    }
+}
+
+/// Computes one token and forgets it: what is mapped from disk is read now, behind the progress, rather than in the first
+/// answer. A failure here comes again where it can be told.
+fn warm_up(sequence: &mut Sequence) {
+    let _ = sequence.push(&[Token(0)], Logits::Last);
+    sequence.clear();
+}

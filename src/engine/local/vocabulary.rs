@@ -1,0 +1,191 @@
+//! Text to tokens and back, for one model: tokenizing a rendered prompt so that nothing a person typed becomes a control
+//! token, and everything else exactly as llama.cpp would; which tokens end an answer; what a token's bytes are.
+
+use std::sync::Arc;
+
+use llama_cpp_2::model::LlamaModel;
+use llama_cpp_2::token::LlamaToken;
+use llama_cpp_2::token_type::LlamaTokenAttr;
+
+use crate::domain::inference::{ChatMessage, PromptToken, Token};
+use crate::prompt::{MarkerKind, Markers, Rendered, TemplateError};
+
+/// What is asked of a vocabulary again and again, read once.
+pub(super) struct Vocabulary {
+    model: Arc<LlamaModel>,
+    /// Per id: whether it ends an answer.
+    ends: Vec<bool>,
+    /// Per id: whether it is a control token.
+    control: Vec<bool>,
+    /// Put before every prompt that does not begin with it.
+    leading: Option<Token>,
+    /// The texts that must not come out of a message as tokens.
+    markers: Markers,
+    /// The text of the beginning-of-sequence token, for templates.
+    pub(super) bos_text: String,
+    /// The text of the end-of-sequence token, for templates.
+    pub(super) eos_text: String,
+    /// What tokenizing puts before a line feed at the start of a text, where this vocabulary puts a space before a text.
+    space_guard: Option<Vec<Token>>,
+}
+
+impl Vocabulary {
+    /// Reads the vocabulary of `model` once.
+    ///
+    /// # Errors
+    /// When the special tokens cannot be searched for.
+    pub(super) fn new(model: &Arc<LlamaModel>) -> Result<Self, TemplateError> {
+        let vocab = model.vocab();
+        let ids = || (0..vocab.n_tokens()).map(LlamaToken);
+        let mut markers = Vec::new();
+        let mut control = Vec::with_capacity(vocab.n_tokens() as usize);
+        for id in ids() {
+            let attr = vocab.attr(id);
+            let is_control = attr.contains(LlamaTokenAttr::Control) || attr.contains(LlamaTokenAttr::Unknown);
+            control.push(is_control);
+            if is_control || attr.contains(LlamaTokenAttr::UserDefined) {
+                let text = String::from_utf8_lossy(&vocab.token_to_piece(id, true, None)).into_owned();
+                markers.push((
+                    text,
+                    if is_control {
+                        MarkerKind::Control
+                    } else {
+                        MarkerKind::UserDefined
+                    },
+                ));
+            }
+        }
+        let text_of = |id: LlamaToken| {
+            let known = (0..vocab.n_tokens()).contains(&id.0);
+            let bytes = if known {
+                vocab.token_to_piece(id, true, None)
+            } else {
+                Vec::new()
+            };
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        let (bos, eos) = (vocab.bos(), vocab.eos());
+        let leading = (vocab.should_add_bos() && (0..vocab.n_tokens()).contains(&bos.0)).then_some(Token(bos.0));
+        let mut this = Self {
+            ends: ids().map(|id| vocab.is_eog(id)).collect(),
+            control,
+            leading,
+            markers: Markers::new(markers)?,
+            bos_text: text_of(bos),
+            eos_text: text_of(eos),
+            space_guard: None,
+            model: Arc::clone(model),
+        };
+        let first_bytes: Vec<u8> = this.tokenize("x").into_iter().flat_map(|t| this.bytes(t)).collect();
+        if first_bytes.starts_with(b" ") {
+            this.space_guard = Some(this.tokenize("\n"));
+        }
+        Ok(this)
+    }
+
+    /// The texts that must not come out of a message as tokens.
+    pub(super) fn markers(&self) -> &Markers {
+        &self.markers
+    }
+
+    /// Entries of the vocabulary.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether `token` ends an answer.
+    pub(super) fn ends(&self, token: Token) -> bool {
+        usize::try_from(token.0).is_ok_and(|id| self.ends.get(id).copied().unwrap_or(false))
+    }
+
+    /// Whether any token ends an answer; without one a model can only be stopped by a limit.
+    pub(super) fn can_end(&self) -> bool {
+        self.ends.contains(&true)
+    }
+
+    /// The bytes of a token; none for a control token, which is not text. May be a part of a character.
+    pub(super) fn bytes(&self, token: Token) -> Vec<u8> {
+        self.piece(token, false)
+    }
+
+    fn piece(&self, token: Token, special: bool) -> Vec<u8> {
+        // llama.cpp aborts on ids outside the vocabulary.
+        let known = usize::try_from(token.0).is_ok_and(|id| id < self.len());
+        if known {
+            self.model.vocab().token_to_piece(LlamaToken(token.0), special, None)
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// A token for showing.
+    pub(super) fn show(&self, token: Token) -> PromptToken {
+        let text = String::from_utf8_lossy(&self.piece(token, true)).into_owned();
+        let control = usize::try_from(token.0).is_ok_and(|id| self.control.get(id).copied().unwrap_or(false));
+        PromptToken { token, text, control }
+    }
+
+    /// The tokens of a rendered prompt: llama.cpp's own tokenization of the whole text, with two exceptions. At every cut
+    /// the text is split, so that what came from a message cannot form a control token; and an answer that this model gave
+    /// goes in as the tokens it was given in, where the template left its text as it was.
+    pub(super) fn prompt(&self, rendered: &Rendered, messages: &[ChatMessage]) -> Vec<Token> {
+        let mut tokens = Vec::with_capacity(rendered.text.len() / 3);
+        let mut at = 0;
+        for content in &rendered.contents {
+            let Some(said) = messages
+                .get(content.message)
+                .filter(|m| rendered.text.get(content.range.clone()) == Some(&m.content))
+            else {
+                continue;
+            };
+            if let Some(ids) = &said.tokens
+                && content.range.start >= at
+            {
+                self.pieces(rendered, at, content.range.start, &mut tokens);
+                tokens.extend_from_slice(ids);
+                at = content.range.end;
+            }
+        }
+        self.pieces(rendered, at, rendered.text.len(), &mut tokens);
+        if let Some(bos) = self.leading.filter(|bos| tokens.first() != Some(bos)) {
+            tokens.insert(0, bos);
+        }
+        tokens
+    }
+
+    /// Tokenizes a part of a rendered prompt, split at its cuts.
+    fn pieces(&self, rendered: &Rendered, from: usize, to: usize, tokens: &mut Vec<Token>) {
+        let inside = rendered.cuts.iter().copied().filter(|cut| (from + 1..to).contains(cut));
+        let mut start = from;
+        for end in inside.chain([to]) {
+            if let Some(text) = rendered.text.get(start..end).filter(|text| !text.is_empty()) {
+                tokens.extend(if start == 0 {
+                    self.tokenize(text)
+                } else {
+                    self.tokenize_on(text)
+                });
+            }
+            start = end;
+        }
+    }
+
+    /// llama.cpp's tokens of `text`, special tokens recognised, nothing added.
+    fn tokenize(&self, text: &str) -> Vec<Token> {
+        let ids = self.model.vocab().tokenize(text.as_bytes(), false, true);
+        ids.into_iter().map(|t| Token(t.0)).collect()
+    }
+
+    /// The same for a text that goes on after another. Vocabularies that put a space before a text would put one into the
+    /// middle here; behind a line feed they do not, so one is put before and its tokens taken off again.
+    fn tokenize_on(&self, text: &str) -> Vec<Token> {
+        let Some(guard) = &self.space_guard else {
+            return self.tokenize(text);
+        };
+        let mut tokens = self.tokenize(&format!("\n{text}"));
+        if tokens.starts_with(guard) {
+            tokens.drain(..guard.len());
+            return tokens;
+        }
+        self.tokenize(text)
+    }
+}

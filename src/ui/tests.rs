@@ -1,0 +1,383 @@
+//! Rings 3 and 4: whole frames as text and as roles, at three sizes, and as bytes through a terminal emulator.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use ratatui::Terminal;
+use ratatui::backend::{CrosstermBackend, TestBackend};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::*;
+use crate::app::notice::Level;
+use crate::app::state::{Engine, Overlay, ViewInfo};
+use crate::app::{Action, Msg, update};
+use crate::domain::inference::{
+    Event, Failure, FailureKind, Finish, ModelInfo, PromptToken, PromptView, Said, Stats, Token, TurnId,
+};
+
+/// A model as an engine tells of it.
+fn model() -> ModelInfo {
+    ModelInfo {
+        name: "cria".into(),
+        quantization: "Q8_0".into(),
+        parameters: 5_770_000,
+        context: 1024,
+        builtin: true,
+        ..ModelInfo::default()
+    }
+}
+
+/// A program whose model is loaded.
+fn ready() -> State {
+    let (mut state, _) = State::start(Default::default(), Default::default(), None, None);
+    let turn = state.turn;
+    update(
+        &mut state,
+        Msg::Engine(Event::Ready {
+            turn,
+            model: Box::new(model()),
+        }),
+    );
+    state.notices.dismiss(Duration::ZERO);
+    state
+}
+
+use crate::app::State;
+
+/// Sends `question` and has `answer` said, ended where `finish` says how.
+fn talk(state: &mut State, question: &str, answer: &str, finish: Option<Finish>) {
+    update(state, Msg::Edited(question.into()));
+    update(state, Msg::Action(Action::Send));
+    let turn = state.turn;
+    for (n, word) in answer.split_inclusive(' ').enumerate() {
+        let said = Said {
+            token: Some(Token(n as i32)),
+            text: word.into(),
+            logprob: None,
+        };
+        update(state, Msg::Engine(Event::Token { turn, said }));
+    }
+    if let Some(finish) = finish {
+        let stats = Stats {
+            generated: 38,
+            decode: Duration::from_millis(175),
+            first_token: Duration::from_millis(120),
+            context_used: 412,
+            ..Stats::default()
+        };
+        update(state, Msg::Engine(Event::Finished { turn, finish, stats }));
+    }
+}
+
+fn frame(state: &State, columns: u16, rows: u16) -> (Buffer, ViewInfo) {
+    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+    let mut composer = Composer::default();
+    composer.set_text(&state.draft.text);
+    let (theme, _) = theme::load("quipu", None);
+    let mut info = ViewInfo::default();
+    let mut view = View::default();
+    terminal
+        .draw(|frame| info = view.draw(state, &composer, &theme, &Keymap::default(), frame))
+        .unwrap();
+    (terminal.backend().buffer().clone(), info)
+}
+
+fn shown(state: &State, columns: u16, rows: u16) -> String {
+    cells(&frame(state, columns, rows).0, |symbol, _| symbol.to_owned())
+}
+
+fn cells(buffer: &Buffer, cell: impl Fn(&str, Style) -> String) -> String {
+    let Rect { width, height, .. } = buffer.area;
+    let row = |y| {
+        (0..width)
+            .map(|x| cell(buffer[(x, y)].symbol(), buffer[(x, y)].style()))
+            .collect::<String>()
+    };
+    (0..height).map(|y| row(y).trim_end().to_owned() + "\n").collect()
+}
+
+/// One letter for the role that each cell is dressed as, the first letter of its name; a dot for running text.
+fn roles(state: &State, columns: u16, rows: u16) -> String {
+    let (theme, _) = theme::load("quipu", None);
+    cells(&frame(state, columns, rows).0, |symbol, style| {
+        let dressed = |role: &Role| {
+            let wanted = Style::reset().patch(theme.style(*role));
+            (style.fg, style.add_modifier) == (wanted.fg, wanted.add_modifier)
+        };
+        let letters = [
+            (Role::Text, '.'),
+            (Role::Dim, 'd'),
+            (Role::Title, 'T'),
+            (Role::Accent, 'a'),
+            (Role::ModelName, 'M'),
+            (Role::NoticeError, 'E'),
+            (Role::NoticeWarn, 'W'),
+            (Role::Emphasis, 'i'),
+            (Role::Selection, 'S'),
+            (Role::ControlToken, 'C'),
+            (Role::TokenOdd, 'o'),
+        ];
+        if symbol == " " {
+            return " ".to_owned();
+        }
+        letters
+            .iter()
+            .find(|(role, _)| dressed(role))
+            .map_or('?', |(_, letter)| *letter)
+            .to_string()
+    })
+}
+
+#[test]
+fn an_empty_chat_says_how_to_begin() {
+    insta::assert_snapshot!("empty_120", shown(&ready(), 120, 40));
+    insta::assert_snapshot!("empty_80", shown(&ready(), 80, 24));
+    insta::assert_snapshot!("empty_40", shown(&ready(), 40, 12));
+}
+
+#[test]
+fn a_model_that_is_loading_shows_how_far() {
+    let (mut state, _) = State::start(Default::default(), Default::default(), None, None);
+    let turn = state.turn;
+    update(
+        &mut state,
+        Msg::Engine(Event::Loading {
+            turn,
+            done: 3 << 30,
+            total: 4 << 30,
+        }),
+    );
+    insta::assert_snapshot!("loading_80", shown(&state, 80, 24));
+}
+
+#[test]
+fn a_talk_shows_who_said_what_and_how_fast() {
+    let mut state = ready();
+    let answer = "The capital of France is **Paris**.\n\n- *one* more thing\n- `code` too\n\n```sh\necho hello\n```\n";
+    talk(
+        &mut state,
+        "What is the capital of France?",
+        answer,
+        Some(Finish::EndOfTurn),
+    );
+    talk(
+        &mut state,
+        "And of Peru? Tell me in Chinese: 日本語 👩‍👩‍👧",
+        "利马 is the ",
+        None,
+    );
+    for (columns, rows) in [(120, 40), (80, 24), (40, 12)] {
+        insta::assert_snapshot!(format!("talk_{columns}"), shown(&state, columns, rows));
+    }
+    insta::assert_snapshot!("talk_80_roles", roles(&state, 80, 24));
+}
+
+#[test]
+fn scrolling_up_shows_that_there_is_more_below() {
+    let mut state = ready();
+    let long: String = (0..60).map(|n| format!("line {n}\n\n")).collect();
+    talk(&mut state, "count", &long, Some(Finish::ContextFull));
+    state.notices.dismiss(Duration::ZERO);
+    let (_, info) = frame(&state, 40, 12);
+    update(&mut state, Msg::Viewed(info));
+    update(&mut state, Msg::Action(Action::PageUp));
+    insta::assert_snapshot!("scrolled_40", shown(&state, 40, 12));
+    update(&mut state, Msg::Action(Action::Follow));
+    assert!(shown(&state, 40, 12).contains("— context full"));
+}
+
+#[test]
+fn what_lies_over_the_transcript_covers_it() {
+    let mut state = ready();
+    state.screen.overlay = Some(Overlay::Help { top: 0 });
+    insta::assert_snapshot!("help_120", shown(&state, 120, 40));
+    insta::assert_snapshot!("help_80", shown(&state, 80, 24));
+    insta::assert_snapshot!("help_40", shown(&state, 40, 12));
+    let token = |n, text: &str, control| PromptToken {
+        token: Token(n),
+        text: text.into(),
+        control,
+    };
+    let prompt = PromptView {
+        tokens: vec![
+            token(1, "<|im_start|>", true),
+            token(2, "user", false),
+            token(3, "\n", false),
+            token(4, "Hello", false),
+            token(5, " there", false),
+            token(6, "<|im_end|>", true),
+            token(3, "\n", false),
+        ],
+        template: "the model's own template".into(),
+        cached: 3,
+    };
+    state.screen.overlay = Some(Overlay::Prompt {
+        turn: TurnId(9),
+        prompt: Some(prompt),
+        top: 0,
+    });
+    insta::assert_snapshot!("prompt_80", shown(&state, 80, 24));
+    insta::assert_snapshot!("prompt_80_roles", roles(&state, 80, 24));
+}
+
+#[test]
+fn completions_and_notices_stand_above_the_composer() {
+    let mut state = ready();
+    update(&mut state, Msg::Edited("/se".into()));
+    update(
+        &mut state,
+        Msg::Notice(Level::Warn, "memory allows a context of 512 tokens".into()),
+    );
+    insta::assert_snapshot!("completion_80", shown(&state, 80, 24));
+    insta::assert_snapshot!("completion_80_roles", roles(&state, 80, 24));
+    let mut failed = ready();
+    let failure = Failure::new(
+        FailureKind::Model,
+        "no such model 'x.gguf'; give the path of a .gguf file",
+    );
+    failed.engine = Engine::Failed(failure.clone());
+    update(&mut failed, Msg::Notice(Level::Error, failure.message));
+    insta::assert_snapshot!("failed_80", shown(&failed, 80, 24));
+}
+
+#[test]
+fn a_screen_without_room_says_so() {
+    insta::assert_snapshot!(shown(&ready(), 19, 3), @"
+
+
+         too small
+    ");
+}
+
+/// Text that tries everything: titles, the clipboard, colours, cursor moves, right-to-left overrides, hidden tags.
+const HOSTILE: &str = "a\u{1b}]0;owned\u{7}b\u{1b}]52;c;ZXZpbA==\u{7}c\u{1b}[2J\u{1b}[31md\u{9b}1;1He\u{202e}f\u{e0041}g\u{1b}c\u{1b}]8;;http://x\u{1b}\\h\u{8}\u{7}\ti";
+
+fn hostile() -> State {
+    let (mut state, _) = State::start(Default::default(), Default::default(), None, None);
+    let turn = state.turn;
+    let model = ModelInfo {
+        name: HOSTILE.into(),
+        quantization: HOSTILE.into(),
+        builtin: false,
+        ..model()
+    };
+    update(
+        &mut state,
+        Msg::Engine(Event::Ready {
+            turn,
+            model: Box::new(model),
+        }),
+    );
+    talk(&mut state, HOSTILE, HOSTILE, Some(Finish::EndOfTurn));
+    update(&mut state, Msg::Notice(Level::Error, HOSTILE.into()));
+    state
+}
+
+/// What a terminal must never be told by a text.
+#[derive(Default)]
+struct Alarm(Vec<String>);
+
+impl vt100::Callbacks for Alarm {
+    fn set_window_title(&mut self, _: &mut vt100::Screen, title: &[u8]) {
+        self.0.push(format!("title {title:?}"));
+    }
+    fn copy_to_clipboard(&mut self, _: &mut vt100::Screen, _: &[u8], data: &[u8]) {
+        self.0.push(format!("clipboard {data:?}"));
+    }
+    fn unhandled_osc(&mut self, _: &mut vt100::Screen, params: &[&[u8]]) {
+        self.0.push(format!("osc {params:?}"));
+    }
+}
+
+#[test]
+fn no_text_reaches_the_terminal_as_a_command() {
+    let (rows, columns) = (24.try_into().unwrap(), 80.try_into().unwrap());
+    for (overlay, name) in [(false, "transcript"), (true, "overlay")] {
+        let mut state = hostile();
+        if overlay {
+            state.screen.overlay = Some(Overlay::Text {
+                title: HOSTILE.into(),
+                text: HOSTILE.into(),
+                top: 0,
+            });
+        }
+        let (buffer, _) = frame(&state, 80, 24);
+        let mut terminal = vt100::Parser::new_with_callbacks(rows, columns, 0, Alarm::default());
+        let mut bytes = Vec::new();
+        let blank = Buffer::empty(buffer.area);
+        ratatui::backend::Backend::draw(&mut CrosstermBackend::new(&mut bytes), blank.diff(&buffer).into_iter())
+            .unwrap();
+        terminal.process(&bytes);
+        assert_eq!(terminal.callbacks().0, Vec::<String>::new(), "{name}");
+        // What the terminal shows is what was drawn, cell by cell: nothing moved the cursor or cleared anything.
+        for y in 0..24_u16 {
+            for x in 0..80_u16 {
+                let seen = terminal.screen().cell(y, x).map_or("", |cell| cell.contents());
+                assert_eq!(seen.trim(), buffer[(x, y)].symbol().trim(), "{name} at {x},{y}");
+            }
+        }
+        let text = terminal.screen().contents();
+        assert!(
+            !text.contains('\u{202e}') && text.contains("U+202E"),
+            "{name}: a hidden control is shown by its number"
+        );
+    }
+}
+
+#[test]
+fn shrinking_and_growing_leaves_nothing_behind() {
+    let mut state = ready();
+    talk(&mut state, "hello", "one two three", Some(Finish::EndOfTurn));
+    let mut view = View::default();
+    let (theme, _) = theme::load("quipu", None);
+    let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
+    for (columns, rows) in [(80, 24), (30, 8), (120, 40), (80, 24)] {
+        terminal.backend_mut().resize(columns, rows);
+        let draw = |frame: &mut ratatui::Frame<'_>| {
+            view.draw(&state, &Composer::default(), &theme, &Keymap::default(), frame);
+        };
+        terminal.draw(draw).unwrap();
+        let seen = cells(terminal.backend().buffer(), |symbol, _| symbol.to_owned());
+        assert_eq!(seen, shown(&state, columns, rows), "{columns}x{rows}");
+    }
+}
+
+#[test]
+fn a_text_of_the_same_length_in_a_new_conversation_is_drawn_anew() {
+    let mut state = ready();
+    let mut view = View::default();
+    let (theme, _) = theme::load("quipu", None);
+    let mut terminal = Terminal::new(TestBackend::new(60, 20)).unwrap();
+    let mut draw = |state: &State| {
+        terminal
+            .draw(|frame| {
+                view.draw(state, &Composer::default(), &theme, &Keymap::default(), frame);
+            })
+            .unwrap();
+        cells(terminal.backend().buffer(), |symbol, _| symbol.to_owned())
+    };
+    talk(&mut state, "first", "aaaa", Some(Finish::EndOfTurn));
+    assert!(draw(&state).contains("aaaa"));
+    update(&mut state, Msg::Action(Action::find("new").unwrap()));
+    talk(&mut state, "other", "bbbb", Some(Finish::EndOfTurn));
+    let seen = draw(&state);
+    assert!(
+        seen.contains("other") && seen.contains("bbbb") && !seen.contains("aaaa"),
+        "{seen}"
+    );
+}
+
+proptest! {
+    #[test]
+    fn no_size_of_screen_is_too_odd(columns in 0_u16..200, rows in 0_u16..60, what in 0..4_u8) {
+        let mut state = if what == 0 { ready() } else { hostile() };
+        match what {
+            2 => state.screen.overlay = Some(Overlay::Help { top: 7 }),
+            3 => { update(&mut state, Msg::Edited("/".into())); }
+            _ => {}
+        }
+        frame(&state, columns, rows);
+    }
+}

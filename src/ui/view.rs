@@ -1,0 +1,101 @@
+//! A frame: what goes where. Reads the state and draws it; keeps nothing but what was rendered before and need not be
+//! rendered again. What a frame teaches goes back as a value.
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::Block;
+
+use crate::app::State;
+use crate::app::state::ViewInfo;
+
+use super::composer::Composer;
+use super::keymap::Keymap;
+use super::theme::{Role, Theme};
+use super::widgets::{completion, header, notice, overlay, status, transcript, writing};
+
+/// Smallest screen that anything can be read on.
+const LEAST: (u16, u16) = (20, 6);
+
+/// What a frame is drawn with besides the state.
+#[derive(Clone, Copy)]
+pub(in crate::ui) struct Look<'a> {
+    /// The colours.
+    pub(in crate::ui) theme: &'a Theme,
+    /// The keys, for hints.
+    pub(in crate::ui) keymap: &'a Keymap,
+}
+
+/// Draws frames.
+#[derive(Default)]
+pub struct View {
+    transcript: transcript::Cache,
+}
+
+impl View {
+    /// Draws the whole screen.
+    pub fn draw(
+        &mut self,
+        state: &State,
+        composer: &Composer,
+        theme: &Theme,
+        keymap: &Keymap,
+        frame: &mut Frame<'_>,
+    ) -> ViewInfo {
+        let area = frame.area();
+        let look = Look { theme, keymap };
+        frame.buffer_mut().set_style(area, theme.style(Role::Text));
+        if area.width < LEAST.0 || area.height < LEAST.1 {
+            too_small(area, look, frame);
+            return ViewInfo::default();
+        }
+        // The box grows with what is written, up to a third of the screen.
+        let rows = composer.height(area.width.saturating_sub(4), (area.height / 3).max(1));
+        let notice = notice::lines(state, look, area.width);
+        let [top, middle, word, bottom, foot] = Layout::vertical([
+            Constraint::Length(1),
+            Constraint::Min(1),
+            Constraint::Length(notice.len() as u16),
+            Constraint::Length(rows + 2),
+            Constraint::Length(1),
+        ])
+        .areas(area);
+        frame.render_widget(header::line(state, look, top.width), top);
+        let mut info = self.transcript.draw(state, look, frame, middle);
+        frame.render_widget(ratatui::text::Text::from(notice), word);
+        writing::draw(state, composer, look, frame, bottom);
+        frame.render_widget(status::line(state, look, foot.width), foot);
+        completion::draw(
+            state,
+            look,
+            frame,
+            Rect {
+                height: bottom.y - area.y,
+                ..area
+            },
+        );
+        if let Some(open) = &state.screen.overlay {
+            let over = Rect {
+                height: foot.y - area.y,
+                ..area
+            };
+            (info.overlay, info.overlay_viewport) = overlay::draw(open, look, frame, over);
+        }
+        info
+    }
+}
+
+fn too_small(area: Rect, look: Look<'_>, frame: &mut Frame<'_>) {
+    frame.render_widget(Block::new(), area);
+    if !area.is_empty() {
+        let middle = Rect {
+            y: area.y + area.height / 2,
+            height: 1,
+            ..area
+        };
+        frame.render_widget(
+            Line::styled("too small", look.theme.style(Role::Dim)).centered(),
+            middle,
+        );
+    }
+}

@@ -1,0 +1,84 @@
+//! The first line: the program, the model with its preset, and how much of the context is in use. Says less where there is
+//! less room.
+
+use ratatui::text::{Line, Span};
+
+use crate::app::State;
+use crate::app::state::Engine;
+use crate::text::sanitize_line;
+use crate::ui::markdown::wrap::columns;
+use crate::ui::theme::Role;
+use crate::ui::view::Look;
+
+use super::figures::gauge;
+
+/// Cells of the gauge.
+const CELLS: usize = 7;
+
+/// The line at this width.
+pub(in crate::ui) fn line(state: &State, look: Look<'_>, width: u16) -> Line<'static> {
+    let (dim, text) = (look.theme.style(Role::Dim), look.theme.style(Role::Text));
+    let name = Span::styled(" quipu", look.theme.style(Role::Title));
+    let room = usize::from(width).saturating_sub(columns(&name.content) + 2);
+    // From the fullest to the barest; the first that fits is taken.
+    let right = [Detail::Full, Detail::Gauge, Detail::Numbers, Detail::Name]
+        .into_iter()
+        .map(|detail| right(state, look, detail))
+        .find(|spans| spans.iter().map(|s| columns(&s.content)).sum::<usize>() <= room)
+        .unwrap_or_default();
+    let used: usize = right.iter().map(|s| columns(&s.content)).sum();
+    let fill = " ".repeat(room.saturating_sub(used) + 1);
+    let mut spans = vec![name, Span::styled(fill, dim)];
+    spans.extend(right);
+    spans.push(Span::styled(" ", text));
+    Line::from(spans)
+}
+
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Detail {
+    Name,
+    Numbers,
+    Gauge,
+    Full,
+}
+
+fn right(state: &State, look: Look<'_>, detail: Detail) -> Vec<Span<'static>> {
+    let (dim, text) = (look.theme.style(Role::Dim), look.theme.style(Role::Text));
+    let preset = state.tuning.label();
+    let model = match &state.engine {
+        Engine::Ready(model) => model,
+        Engine::Loading { .. } => return vec![Span::styled("loading the model", dim)],
+        Engine::Empty | Engine::Failed(_) => return vec![Span::styled("no model", dim)],
+        Engine::Dead(_) => {
+            return vec![Span::styled(
+                "the engine has stopped",
+                look.theme.style(Role::NoticeError),
+            )];
+        }
+    };
+    let mut spans = vec![Span::styled(sanitize_line(&model.name).into_owned(), text)];
+    if detail >= Detail::Full && !model.quantization.is_empty() {
+        spans.push(Span::styled(format!(" · {}", sanitize_line(&model.quantization)), dim));
+    }
+    if detail >= Detail::Gauge {
+        spans.push(Span::styled(format!(" · {}", sanitize_line(&preset)), dim));
+    }
+    if detail >= Detail::Numbers {
+        spans.push(Span::styled(
+            format!("   {}/{}", state.context_used, model.context),
+            dim,
+        ));
+    }
+    if detail >= Detail::Gauge {
+        let part = f64::from(state.context_used) / f64::from(model.context.max(1));
+        let (full, empty) = gauge(part, CELLS);
+        let full = if state.context_used == 0 {
+            (String::new(), empty.clone() + &full.replace('▰', "▱"))
+        } else {
+            (full, empty)
+        };
+        spans.push(Span::styled(format!(" {}", full.0), look.theme.style(Role::GaugeFull)));
+        spans.push(Span::styled(full.1, look.theme.style(Role::GaugeEmpty)));
+    }
+    spans
+}

@@ -1,0 +1,13 @@
+//! What is on the screen, one file for each thing. All of them read the state and draw; none keeps anything but rendered text.
+
+pub(super) mod completion;
+pub(super) mod figures;
+pub(super) mod header;
+pub(super) mod help;
+pub(super) mod notice;
+pub(super) mod overlay;
+pub(super) mod prompt;
+pub(super) mod status;
+pub(super) mod transcript;
+pub(super) mod welcome;
+pub(super) mod writing;

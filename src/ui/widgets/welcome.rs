@@ -1,0 +1,104 @@
+//! What an empty conversation shows: the name, what the model is or how far its loading is, and how to begin.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use crate::app::state::Engine;
+use crate::app::{Action, CommandId, State};
+use crate::text::sanitize_line;
+use crate::ui::markdown::wrap::{Piece, Prefix, wrap};
+use crate::ui::theme::Role;
+use crate::ui::view::Look;
+
+use super::figures::{bytes, gauge, parameters};
+
+/// Cells of the bar while a model is loaded.
+const CELLS: usize = 24;
+/// Widest that words are set: longer lines are hard to read.
+const WIDEST: u16 = 64;
+
+/// Draws it in the middle of `area`.
+pub(in crate::ui) fn draw(state: &State, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) {
+    let width = area.width.saturating_sub(4).min(WIDEST);
+    let mut lines = vec![Line::styled("quipu", look.theme.style(Role::Heading)), Line::default()];
+    lines.extend(model(state, look, usize::from(width)));
+    lines.push(Line::default());
+    lines.extend(hints(look));
+    let height = (lines.len() as u16).min(area.height);
+    let place = Rect {
+        y: area.y + (area.height - height) / 2,
+        height,
+        ..area
+    };
+    for (row, line) in lines.into_iter().take(usize::from(height)).enumerate() {
+        frame.render_widget(
+            line.centered(),
+            Rect {
+                y: place.y + row as u16,
+                height: 1,
+                ..place
+            },
+        );
+    }
+}
+
+fn model(state: &State, look: Look<'_>, width: usize) -> Vec<Line<'static>> {
+    let (dim, text) = (look.theme.style(Role::Dim), look.theme.style(Role::Text));
+    match &state.engine {
+        Engine::Loading { done, total, .. } => {
+            let part = if *total == 0 { 0.0 } else { *done as f64 / *total as f64 };
+            let (full, empty) = gauge(part, CELLS.min(width));
+            let bar = vec![
+                Span::styled(full, look.theme.style(Role::GaugeFull)),
+                Span::styled(empty, look.theme.style(Role::GaugeEmpty)),
+            ];
+            let words = format!(
+                "loading  {:.0} %  ·  {} of {}",
+                part * 100.0,
+                bytes(*done),
+                bytes(*total)
+            );
+            vec![Line::from(bar), Line::styled(words, dim)]
+        }
+        Engine::Ready(model) => {
+            let name = sanitize_line(&model.name).into_owned();
+            let facts = format!(
+                "{name} · {} · {} parameters · context {}",
+                sanitize_line(&model.quantization),
+                parameters(model.parameters),
+                model.context
+            );
+            let mut words = vec![Piece::new(facts, text)];
+            if model.builtin {
+                let small = "\nA tiny model that is always there: it shows that everything works and knows little. \
+                             For a real conversation: /model FILE, or quipu --model FILE";
+                words.push(Piece::new(small, dim));
+            }
+            wrap(&words, width, &Prefix::default())
+        }
+        Engine::Failed(failure) => {
+            let words = Piece::new(sanitize_line(&failure.message), look.theme.style(Role::NoticeError));
+            wrap(&[words], width, &Prefix::default())
+        }
+        Engine::Dead(_) => vec![Line::styled(
+            "the engine has stopped",
+            look.theme.style(Role::NoticeError),
+        )],
+        Engine::Empty => vec![Line::styled("no model is loaded", dim)],
+    }
+}
+
+fn hints(look: Look<'_>) -> Vec<Line<'static>> {
+    let (key, dim) = (look.theme.style(Role::Key), look.theme.style(Role::Dim));
+    let hint = |action: Action, words: &'static str| {
+        let chord = look.keymap.hint(action);
+        (!chord.is_empty()).then(|| Line::from(vec![Span::styled(chord, key), Span::styled(format!("  {words}"), dim)]))
+    };
+    let commands = Line::from(vec![Span::styled("/", key), Span::styled("  commands", dim)]);
+    let keys = [
+        hint(Action::Send, "send"),
+        hint(Action::Run(CommandId::Help), "keys and commands"),
+    ];
+    keys.into_iter().flatten().chain([commands]).collect()
+}
