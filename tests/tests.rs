@@ -1,5 +1,6 @@
 //! All tests that use quipu from outside, in one program. The rings are described in ARCHITECTURE.md.
 
+mod keys;
 #[cfg(feature = "llama")]
 mod model;
 
@@ -9,3 +10,5 @@ mod engine;
 #[cfg(feature = "llama")]
 #[path = "support/gguf.rs"]
 mod gguf;
+#[path = "support/harness.rs"]
+mod harness;

@@ -1,1 +1,136 @@
 //! The imperative shell: the loop, the terminal guard, effects, signals. The only room that touches terminal and clock together.
+
+mod clock;
+mod console;
+mod effects;
+mod event_loop;
+mod happening;
+mod input;
+pub mod logging;
+mod modes;
+mod output;
+mod panics;
+mod screen;
+mod signals;
+mod stderr;
+mod surface;
+mod terminal;
+mod watch;
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+
+use thiserror::Error;
+use tokio::runtime;
+use tokio::sync::mpsc::unbounded_channel;
+
+use crate::app::notice::Level;
+use crate::app::state::Options;
+use crate::app::tuning::Tuning;
+use crate::app::{Msg, State, update};
+use crate::engine::EngineHandle;
+use crate::ui::{Keymap, Theme};
+
+pub use clock::{Clock, FRAME};
+pub use effects::Loader;
+pub use event_loop::{Parts, Shell};
+pub use happening::Happening;
+pub use logging::Log;
+pub use screen::Screen;
+pub use signals::restore_terminal_now;
+pub use surface::{Headless, Surface};
+
+use console::Console;
+use modes::Modes;
+
+/// Everything that a chat is started with, resolved.
+pub struct ChatOptions {
+    /// How tokens are drawn, and the presets there are.
+    pub tuning: Tuning,
+    /// Settings that `update` needs.
+    pub options: Options,
+    /// The system prompt of a new conversation.
+    pub system: Option<String>,
+    /// The model to load first, as the person named it.
+    pub model: Option<String>,
+    /// How it looks.
+    pub theme: Theme,
+    /// Which keys do what.
+    pub keymap: Keymap,
+    /// What makes tokens.
+    pub engine: EngineHandle,
+    /// Finds models.
+    pub loader: Loader,
+    /// The log, where there is one.
+    pub log: Option<Log>,
+    /// Whether the wheel scrolls the transcript.
+    pub mouse: bool,
+    /// What the person should know from the start: mistakes in the settings, a log that cannot be written.
+    pub notices: Vec<(Level, String)>,
+}
+
+/// Why there was no chat.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The terminal cannot be used.
+    #[error("the terminal cannot be used ({0}): quipu \"QUESTION\" answers without one")]
+    Terminal(#[source] io::Error),
+    /// The system has no threads or descriptors left.
+    #[error(
+        "the system refuses what a chat needs ({0}): end other programs, or raise the limits on processes and files"
+    )]
+    System(#[source] io::Error),
+}
+
+/// Whether a chat can open here: keys come from a terminal, and frames go to one that can place a cursor. `term` is what
+/// `TERM` says.
+pub fn is_interactive(term: Option<&str>) -> bool {
+    let can_place = term.is_none_or(|term| term != "dumb");
+    can_place && io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+/// Opens the chat and returns when it is over.
+///
+/// # Errors
+/// When there is no chat to begin with. Everything later is told on the screen.
+pub fn chat(chat: ChatOptions) -> Result<ExitCode, RunError> {
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(RunError::System)?;
+    let (code, ended) = runtime.block_on(converse(chat))?;
+    // Looking for a model on a slow disk is not waited for.
+    runtime.shutdown_background();
+    if !ended {
+        signals::exit_now(code);
+    }
+    Ok(ExitCode::from(code))
+}
+
+/// The exit code, and whether the engine's thread has ended.
+async fn converse(chat: ChatOptions) -> Result<(u8, bool), RunError> {
+    let (to, from) = unbounded_channel();
+    signals::listen(&to).map_err(RunError::System)?;
+    let _hooked = panics::hook();
+    let term = std::env::var("TERM").unwrap_or_default();
+    let modes = Modes::new(chat.mouse, &term);
+    let surface = Console::open(modes, chat.log.as_ref(), &to).map_err(RunError::Terminal)?;
+    let (mut state, effects) = State::start(chat.tuning, chat.options, chat.system, chat.model);
+    for (level, text) in chat.notices {
+        update(&mut state, Msg::Notice(level, text));
+    }
+    let mut shell = Shell::new(Parts {
+        state,
+        screen: Screen::new(chat.theme, chat.keymap),
+        surface,
+        engine: chat.engine,
+        loader: chat.loader,
+        happenings: (to, from),
+        clock: Clock::start(),
+        frame: FRAME,
+    });
+    shell.begin(effects);
+    let code = shell.run().await;
+    tracing::info!(code, "the chat is over");
+    Ok((code, shell.farewell().await))
+}

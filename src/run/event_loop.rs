@@ -1,0 +1,337 @@
+//! The loop: takes what happened, has `update` decide, carries out the effects, draws. It waits for channels and deadlines
+//! only, so a program in which nothing moves does not wake up at all.
+//!
+//! One turn of it takes everything that is pending, then draws at most one frame. Tests drive the same turns by hand.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use crossterm::event::{Event as Input, KeyCode, MouseEventKind};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::time::timeout;
+
+use crate::app::state::{Engine, Overlay, ViewInfo};
+use crate::app::{Action, Effect, Msg, State, update};
+use crate::domain::inference::{Event, TurnId};
+use crate::engine::EngineHandle;
+
+use super::clock::{Clock, Pace};
+use super::effects::{Loader, Reach, gone};
+use super::happening::Happening;
+use super::screen::Screen;
+use super::surface::Surface;
+
+/// Events of the engine taken before a frame gets its turn: a fast engine must not starve the screen, and a batch must not
+/// hold only a token or two.
+const BATCH: usize = 512;
+
+/// How long the engine has to let go of its model in order. A token takes less, on any machine that one would chat on.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// How long after asking to be stopped we look whether we were: a process that nobody can continue is not.
+const STOPPED: Duration = Duration::from_millis(100);
+
+/// Keys so soon after a paste come out of it: no hand is as quick, and text with an end-of-paste inside must not press Enter.
+const AFTER_PASTE: Duration = Duration::from_millis(50);
+
+/// Everything that runs while there is a screen.
+pub struct Shell<S> {
+    state: State,
+    screen: Screen,
+    surface: S,
+    happenings: UnboundedReceiver<Happening>,
+    events: UnboundedReceiver<Event>,
+    reach: Reach,
+    clock: Clock,
+    pace: Pace,
+    /// Whether the engine's thread may still say something.
+    engine_lives: bool,
+    /// While the terminal is lent: when to look whether we were stopped at all.
+    lent: Option<Duration>,
+    pasted: Option<Duration>,
+    exit: Option<u8>,
+}
+
+/// What a [`Shell`] is made of.
+pub struct Parts<S> {
+    /// The state at start.
+    pub state: State,
+    /// What draws it and reads keys.
+    pub screen: Screen,
+    /// What it is drawn on.
+    pub surface: S,
+    /// What makes tokens.
+    pub engine: EngineHandle,
+    /// Finds models.
+    pub loader: Loader,
+    /// Where happenings come from, and how to send some.
+    pub happenings: (UnboundedSender<Happening>, UnboundedReceiver<Happening>),
+    /// The time.
+    pub clock: Clock,
+    /// The least time between two frames.
+    pub frame: Duration,
+}
+
+impl<S: Surface> Shell<S> {
+    /// Joins the parts. Nothing happens yet.
+    pub fn new(parts: Parts<S>) -> Self {
+        let (to, happenings) = parts.happenings;
+        Self {
+            state: parts.state,
+            screen: parts.screen,
+            surface: parts.surface,
+            happenings,
+            events: parts.engine.events,
+            reach: Reach {
+                commands: parts.engine.commands,
+                cancel: parts.engine.cancel,
+                loader: parts.loader,
+                to,
+            },
+            clock: parts.clock,
+            pace: Pace::new(parts.frame),
+            engine_lives: true,
+            lent: None,
+            pasted: None,
+            exit: None,
+        }
+    }
+
+    /// Draws the first frame, then carries out what is to be done at start. To be called in a runtime.
+    pub fn begin(&mut self, effects: Vec<Effect>) {
+        self.tick();
+        self.draw();
+        let mut queue = VecDeque::new();
+        self.carry_out(effects, &mut queue);
+        self.take(queue);
+    }
+
+    /// Runs until the end; gives the surface back and returns the exit code.
+    pub async fn run(&mut self) -> u8 {
+        loop {
+            if let Some(code) = self.exit {
+                self.surface.leave();
+                return code;
+            }
+            self.turn().await;
+        }
+    }
+
+    /// Waits for something, takes everything that is pending, draws if a frame is due.
+    pub async fn turn(&mut self) {
+        let deadline = self.deadline();
+        let clock = self.clock;
+        tokio::select! {
+            // Keys before tokens: a stop is worth more than what it stops.
+            biased;
+            Some(happening) = self.happenings.recv() => {
+                self.tick();
+                self.happened(happening);
+            }
+            event = self.events.recv(), if self.engine_lives => {
+                self.tick();
+                self.told(event);
+            }
+            () = clock.reach(deadline.unwrap_or_default()), if deadline.is_some() => self.tick(),
+        }
+        self.drain();
+        if self.frame_due().is_some_and(|due| due <= self.clock.now()) {
+            self.draw();
+        }
+    }
+
+    /// Lets go of the engine: cancels what it does and waits a moment for its thread to end. Says whether it did.
+    pub async fn farewell(self) -> bool {
+        let Self { mut events, reach, .. } = self;
+        // Above every turn there is.
+        reach.cancel.stop(TurnId(u64::MAX));
+        drop(reach);
+        timeout(FAREWELL, async { while events.recv().await.is_some() {} })
+            .await
+            .is_ok()
+    }
+
+    /// What there is.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// What it is drawn on.
+    pub fn surface(&self) -> &S {
+        &self.surface
+    }
+
+    /// The same, to change.
+    pub fn surface_mut(&mut self) -> &mut S {
+        &mut self.surface
+    }
+
+    /// What stands in the composer.
+    pub fn composed(&self) -> String {
+        self.screen.draft()
+    }
+
+    /// The exit code, once the end was decided.
+    pub fn exit(&self) -> Option<u8> {
+        self.exit
+    }
+
+    /// Sets a clock that stands still. For tests.
+    pub fn set_time(&mut self, now: Duration) {
+        self.clock = Clock::Still(now);
+    }
+
+    /// Whether nothing is under way: no happening pending, no frame owed, the engine at rest.
+    pub fn is_idle(&self) -> bool {
+        let asked = matches!(self.state.screen.overlay, Some(Overlay::Prompt { prompt: None, .. }));
+        let loading = matches!(self.state.engine, Engine::Loading { .. });
+        let busy = asked || loading || self.state.running.is_some();
+        !busy && self.happenings.is_empty() && self.events.is_empty() && self.frame_due().is_none()
+    }
+
+    /// When to wake up although nothing happens.
+    fn deadline(&self) -> Option<Duration> {
+        if self.lent.is_some() {
+            return self.lent;
+        }
+        let changes = self.state.wakes_at();
+        self.frame_due().into_iter().chain(changes).min()
+    }
+
+    /// When a frame is to be drawn, where one can be.
+    fn frame_due(&self) -> Option<Duration> {
+        let can = self.lent.is_none() && self.exit.is_none() && self.surface.is_ready();
+        self.pace.due().filter(|_| can)
+    }
+
+    /// Tells the time. The screen changes by it where the state said so.
+    fn tick(&mut self) {
+        let now = self.clock.now();
+        if self.state.wakes_at().is_some_and(|at| at <= now) {
+            self.pace.changed();
+        }
+        update(&mut self.state, Msg::Tick(now));
+        if self.lent.is_some_and(|until| until <= now) {
+            self.resume();
+        }
+    }
+
+    fn drain(&mut self) {
+        while let Ok(happening) = self.happenings.try_recv() {
+            self.happened(happening);
+        }
+        for _ in 0..BATCH {
+            match self.events.try_recv() {
+                Ok(event) => self.told(Some(event)),
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn happened(&mut self, happening: Happening) {
+        match happening {
+            Happening::Input(event) => self.typed(&event),
+            Happening::Terminate(number) => self.message(Msg::Terminate(number)),
+            Happening::Suspend => self.message(Msg::Action(Action::Suspend)),
+            Happening::Continue => self.resume(),
+            // It only wakes the loop: a frame may be owed.
+            Happening::Written => {}
+            Happening::Found { turn, options, source } => {
+                if let Some(msg) = self.reach.found(turn, options, source) {
+                    self.message(msg);
+                }
+            }
+        }
+    }
+
+    fn typed(&mut self, event: &Input) {
+        let now = self.clock.now();
+        let out_of_paste = self.pasted.is_some_and(|at| now.saturating_sub(at) < AFTER_PASTE);
+        match event {
+            Input::Paste(_) => self.pasted = Some(now),
+            Input::Key(key) if out_of_paste && !matches!(key.code, KeyCode::Char(_)) => return,
+            Input::Mouse(mouse) if matches!(mouse.kind, MouseEventKind::Moved) => return,
+            _ => {}
+        }
+        // A key may move the cursor and nothing else, so every one is worth a frame.
+        self.pace.changed();
+        let messages = self.screen.read(event, &self.state);
+        self.take(messages.into());
+    }
+
+    fn told(&mut self, event: Option<Event>) {
+        self.engine_lives = event.is_some();
+        self.message(event.map_or_else(gone, Msg::Engine));
+    }
+
+    fn message(&mut self, msg: Msg) {
+        self.pace.changed();
+        self.take(VecDeque::from([msg]));
+    }
+
+    /// Has `update` decide on each message, and carries out what it decides before the next.
+    fn take(&mut self, mut queue: VecDeque<Msg>) {
+        while let Some(msg) = queue.pop_front() {
+            let effects = update(&mut self.state, msg);
+            self.carry_out(effects, &mut queue);
+        }
+    }
+
+    fn carry_out(&mut self, effects: Vec<Effect>, queue: &mut VecDeque<Msg>) {
+        for effect in effects {
+            match effect {
+                Effect::Load { turn, name, options } => self.reach.find(turn, name, options),
+                Effect::Engine(command) => queue.extend(self.reach.ask(command)),
+                Effect::Cancel(turn) => self.reach.cancel.stop(turn),
+                Effect::SetDraft(text) => self.screen.set_draft(&text),
+                Effect::Redraw => {
+                    self.surface.refresh();
+                    self.pace.changed();
+                }
+                Effect::Suspend => self.suspend(),
+                Effect::Quit(code) => self.exit = Some(code),
+            }
+        }
+    }
+
+    fn suspend(&mut self) {
+        if self.lent.is_some() {
+            return;
+        }
+        self.lent = Some(self.clock.now() + STOPPED);
+        if !self.surface.suspend() {
+            self.resume();
+        }
+    }
+
+    /// Takes the terminal back. Also after a stop that nobody asked us for: the shell has left its own settings on it.
+    fn resume(&mut self) {
+        self.lent = None;
+        self.pace.changed();
+        self.surface.refresh();
+        if let Err(error) = self.surface.resume() {
+            tracing::error!(%error, "the terminal cannot be taken back");
+            self.exit = Some(1);
+        }
+    }
+
+    fn draw(&mut self) {
+        self.pace.drawn(self.state.now);
+        let (screen, state) = (&mut self.screen, &self.state);
+        let mut info = ViewInfo::default();
+        if let Err(error) = self.surface.draw(|frame| info = screen.draw(state, frame)) {
+            tracing::error!(%error, "cannot draw");
+            self.exit = Some(1);
+            return;
+        }
+        if info != self.state.screen.view {
+            let before = self.state.screen.clone();
+            self.take(VecDeque::from([Msg::Viewed(info)]));
+            // What the frame taught may have moved what it showed.
+            let after = &mut self.state.screen;
+            if before.scroll != after.scroll || before.overlay != after.overlay {
+                self.pace.changed();
+            }
+        }
+    }
+}

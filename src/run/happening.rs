@@ -1,0 +1,30 @@
+//! What reaches the loop from outside, over one channel: keys, signals, and the word of helpers that something is done. The
+//! engine's events have a channel of their own.
+
+use crossterm::event::Event;
+
+use crate::domain::inference::{Failure, LoadOptions, ModelSource, TurnId};
+
+/// Something for the loop.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Happening {
+    /// The terminal said something.
+    Input(Event),
+    /// The process is to end, by this signal's number. Also told where the terminal went away.
+    Terminate(i32),
+    /// The process is to stop until it is continued.
+    Suspend,
+    /// The process was stopped and goes on.
+    Continue,
+    /// The frame before is out.
+    Written,
+    /// A model was looked for.
+    Found {
+        /// The load that it is for.
+        turn: TurnId,
+        /// How to load it.
+        options: LoadOptions,
+        /// Where it is, or why there is none.
+        source: Result<ModelSource, Failure>,
+    },
+}
