@@ -19,22 +19,22 @@ use super::exit::{Exit, Stop};
 /// output.
 #[derive(Parser, Debug)]
 #[command(name = "quipu", version, args_conflicts_with_subcommands = true, after_help = AFTER)]
-pub struct Args {
+pub(super) struct Args {
     /// What to ask; without it a chat opens
     #[arg(value_name = "QUESTION")]
-    pub question: Vec<String>,
+    pub(super) question: Vec<String>,
     /// What every task knows.
     #[command(flatten)]
-    pub flags: Flags,
+    pub(super) flags: Flags,
     /// Print the answer as JSON, with tokens, probabilities and timings
     #[arg(long)]
-    pub json: bool,
+    pub(super) json: bool,
     /// Something else than a chat
     #[command(subcommand)]
-    pub command: Option<Task>,
+    pub(super) command: Option<Task>,
     /// Sampling values given as flags, in table order.
     #[arg(skip)]
-    pub sampling: Vec<(&'static Parameter, String)>,
+    pub(super) sampling: Vec<(&'static Parameter, String)>,
 }
 
 const AFTER: &str =
@@ -42,50 +42,50 @@ const AFTER: &str =
 
 /// Flags that every task knows.
 #[derive(clap::Args, Clone, Debug, Default)]
-pub struct Flags {
+pub(super) struct Flags {
     /// A GGUF file, or 'cria', the small model that quipu brings along
     #[arg(long, short, global = true, value_name = "FILE")]
-    pub model: Option<String>,
+    pub(super) model: Option<String>,
     /// Read this configuration file instead of the usual one
     #[arg(long, global = true, value_name = "FILE")]
-    pub config: Option<PathBuf>,
+    pub(super) config: Option<PathBuf>,
     /// The system prompt
     #[arg(long, global = true, value_name = "TEXT")]
-    pub system: Option<String>,
+    pub(super) system: Option<String>,
     /// The sampling preset to start from
     #[arg(long, global = true, value_name = "NAME")]
-    pub preset: Option<String>,
+    pub(super) preset: Option<String>,
     /// Longest answer, in tokens
     #[arg(long, global = true, value_name = "TOKENS")]
-    pub max_tokens: Option<u32>,
+    pub(super) max_tokens: Option<u32>,
     /// Layers to put on a graphics card: a number, or 'auto'
     #[arg(long, global = true, value_name = "N|auto", value_parser = gpu_layers)]
-    pub gpu_layers: Option<Amount>,
+    pub(super) gpu_layers: Option<Amount>,
     /// Threads; physical cores by default
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub threads: Option<u32>,
+    pub(super) threads: Option<u32>,
     /// Context in tokens; by default the least of the trained one, 8192 and what memory allows
     #[arg(long, global = true, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
-    pub context: Option<u32>,
+    pub(super) context: Option<u32>,
     /// Most prompt tokens handed to llama.cpp at once
     #[arg(long, global = true, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..=65536))]
-    pub batch: Option<u32>,
+    pub(super) batch: Option<u32>,
     /// Most prompt tokens computed at once
     #[arg(long, global = true, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..=65536))]
-    pub ubatch: Option<u32>,
+    pub(super) ubatch: Option<u32>,
     /// The theme: a name, or a file in the themes folder
     #[arg(long, global = true, value_name = "NAME")]
-    pub theme: Option<String>,
+    pub(super) theme: Option<String>,
     /// What makes the tokens: 'local' for llama.cpp, or 'scripted:FILE' for a script
     #[arg(long, global = true, value_name = "ENGINE", default_value = DEFAULT_ENGINE, value_parser = engine)]
-    pub engine: EngineChoice,
+    pub(super) engine: EngineChoice,
 }
 
 const DEFAULT_ENGINE: &str = if cfg!(feature = "llama") { "local" } else { "scripted" };
 
 /// What makes the tokens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum EngineChoice {
+pub(super) enum EngineChoice {
     /// llama.cpp in this process.
     #[default]
     Local,
@@ -95,7 +95,7 @@ pub enum EngineChoice {
 
 /// Something else than a chat.
 #[derive(Subcommand, Clone, Debug)]
-pub enum Task {
+pub(super) enum Task {
     /// Time prompt reading and generation with the engine that chats
     Bench(BenchArgs),
 }
@@ -135,7 +135,7 @@ pub fn command() -> clap::Command {
 ///
 /// # Errors
 /// With the words of the parser: help and version as success, everything else as a usage error.
-pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Args, Stop> {
+pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Args, Stop> {
     let parsed = command().try_get_matches_from(args).and_then(|matches| {
         let mut args = Args::from_arg_matches(&matches)?;
         args.sampling = sampling(&matches);

@@ -18,31 +18,31 @@ use super::exit::{Exit, Stop};
 
 /// What to time.
 #[derive(Args, Clone, Debug)]
-pub struct BenchArgs {
+pub(super) struct BenchArgs {
     /// A GGUF file; the built-in model where none is named
-    pub model: Option<String>,
+    pub(super) model: Option<String>,
     /// Prompt tokens to read under the clock
     #[arg(long, default_value_t = 256, value_name = "TOKENS")]
-    pub prompt: u32,
+    pub(super) prompt: u32,
     /// Tokens to generate under the clock
     #[arg(long, default_value_t = 32, value_name = "TOKENS")]
-    pub generate: u32,
+    pub(super) generate: u32,
     /// Tokens in the context before the clock starts
     #[arg(long, default_value_t = 0, value_name = "TOKENS")]
-    pub depth: u32,
+    pub(super) depth: u32,
     /// How often to time; the median counts
     #[arg(long, default_value_t = 5, value_name = "TIMES", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub repetitions: u32,
+    pub(super) repetitions: u32,
     /// Print JSON
     #[arg(long)]
-    pub json: bool,
+    pub(super) json: bool,
 }
 
 /// Loads the model, times it, prints.
 ///
 /// # Errors
 /// With the exit code for each way in which it can fail.
-pub async fn run(
+pub(super) async fn run(
     engine: &mut EngineHandle,
     source: ModelSource,
     mut options: LoadOptions,

@@ -6,7 +6,7 @@ use crate::domain::inference::{Failure, FailureKind};
 
 /// Why the program ends as it does. The numbers are documented in the README; scripts rely on them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Exit {
+pub(super) enum Exit {
     /// All went well.
     Success,
     /// Something failed that is not the caller's fault.
@@ -42,16 +42,16 @@ impl From<Exit> for ExitCode {
 
 /// An error on its way to `main`: the code, and the words for standard error (none where nothing needs saying).
 #[derive(Debug)]
-pub struct Stop {
+pub(super) struct Stop {
     /// The code.
-    pub exit: Exit,
+    pub(super) exit: Exit,
     /// The words.
-    pub message: String,
+    pub(super) message: String,
 }
 
 impl Stop {
     /// Ends with `exit` and these words.
-    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+    pub(super) fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self {
             exit,
             message: message.into(),
@@ -59,7 +59,7 @@ impl Stop {
     }
 
     /// Ends with `exit` and says nothing.
-    pub const fn quiet(exit: Exit) -> Self {
+    pub(super) const fn quiet(exit: Exit) -> Self {
         Self {
             exit,
             message: String::new(),

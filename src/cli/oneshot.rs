@@ -17,22 +17,22 @@ use super::exit::{Exit, Stop};
 
 /// What to ask, and how to print the answer.
 #[derive(Debug)]
-pub struct OneShot {
+pub(super) struct OneShot {
     /// The question.
-    pub question: String,
+    pub(super) question: String,
     /// The system prompt.
-    pub system: Option<String>,
+    pub(super) system: Option<String>,
     /// How tokens are drawn.
-    pub sampling: Sampling,
+    pub(super) sampling: Sampling,
     /// Longest answer in tokens.
-    pub max_tokens: Option<u32>,
+    pub(super) max_tokens: Option<u32>,
     /// How to print.
-    pub format: Format,
+    pub(super) format: Format,
 }
 
 /// How an answer is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub(super) enum Format {
     /// The text, as it comes.
     Text,
     /// One JSON object at the end: text, tokens with log-probabilities, settings, timings.
@@ -46,7 +46,7 @@ const ASK: TurnId = TurnId(2);
 ///
 /// # Errors
 /// With the exit code for each way in which it can fail.
-pub async fn run(
+pub(super) async fn run(
     engine: &mut EngineHandle,
     source: ModelSource,
     options: LoadOptions,

@@ -7,7 +7,7 @@ use std::thread;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::app::state::{Engine, Overlay};
-use crate::app::{Action, COMMANDS, Effect, Msg, State, update};
+use crate::app::{Action, COMMANDS, Command as Row, Effect, Msg, State, update};
 use crate::domain::inference::{Command, Event};
 use crate::engine::EngineHandle;
 use crate::run::Loader;
@@ -19,8 +19,20 @@ use super::exit::{Exit, Stop};
 ///
 /// # Errors
 /// When standard output is gone.
-pub(super) async fn run(engine: EngineHandle, loader: &Loader, state: State, effects: Vec<Effect>) -> Result<Exit, Stop> {
-    let mut chat = Plain { engine, loader, state, filter: Filter::default(), notices: 0, exit: None };
+pub(super) async fn run(
+    engine: EngineHandle,
+    loader: &Loader,
+    state: State,
+    effects: Vec<Effect>,
+) -> Result<Exit, Stop> {
+    let mut chat = Plain {
+        engine,
+        loader,
+        state,
+        filter: Filter::default(),
+        notices: 0,
+        exit: None,
+    };
     let mut lines = lines();
     chat.carry_out(effects)?;
     while chat.exit.is_none() {
@@ -109,20 +121,31 @@ impl Plain<'_> {
 
     /// Prints what a screen would show besides the answer.
     fn print_news(&mut self) -> Result<(), Stop> {
-        let news: String = self.state.notices.all()[self.notices.min(self.state.notices.all().len())..]
+        let all = self.state.notices.all();
+        let news: Vec<_> = all
             .iter()
+            .skip(self.notices)
             .map(|notice| format!("[{}]\n", sanitize(&notice.text)))
             .collect();
         self.notices = self.state.notices.all().len();
-        print(&news)?;
+        print(&news.concat())?;
         match self.state.screen.overlay.take() {
             Some(Overlay::Text { title, text, .. }) => print(&format!("{}\n{}\n> ", sanitize(&title), sanitize(&text))),
-            Some(Overlay::Prompt { prompt: Some(prompt), .. }) => {
+            Some(Overlay::Prompt {
+                prompt: Some(prompt), ..
+            }) => {
                 let text: String = prompt.tokens.iter().map(|token| token.text.as_str()).collect();
                 print(&format!("{}\n> ", sanitize(&text)))
             }
             Some(Overlay::Help { .. }) => {
-                let rows: String = COMMANDS.iter().map(|c| format!("/{:<22} {}\n", format!("{} {}", c.name, c.args), c.help)).collect();
+                let row = |c: &Row| {
+                    format!(
+                        "/{:<10} {:<16} {}
+",
+                        c.name, c.args, c.help
+                    )
+                };
+                let rows = COMMANDS.iter().map(row).collect::<Vec<_>>().concat();
                 print(&format!("{rows}> "))
             }
             waiting => {

@@ -63,9 +63,15 @@ impl Setup {
         if !fatal.is_empty() {
             return Err(Stop::new(Exit::Usage, words(&fatal)));
         }
-        let mut notices: Vec<_> = problems.iter().map(|problem| (Level::Warn, problem.to_string())).collect();
+        let mut notices: Vec<_> = problems
+            .iter()
+            .map(|problem| (Level::Warn, problem.to_string()))
+            .collect();
         let level = env::var(run::logging::LEVEL).ok();
-        let log = match paths.as_ref().map(|paths| run::logging::start(paths.state(), level.as_deref())) {
+        let log = match paths
+            .as_ref()
+            .map(|paths| run::logging::start(paths.state(), level.as_deref()))
+        {
             Some(Ok(log)) => Some(log),
             Some(Err(error)) => {
                 notices.push((Level::Warn, error.to_string()));
@@ -73,7 +79,13 @@ impl Setup {
             }
             None => None,
         };
-        Ok(Self { settings, paths, engine: args.flags.engine.clone(), log, notices })
+        Ok(Self {
+            settings,
+            paths,
+            engine: args.flags.engine.clone(),
+            log,
+            notices,
+        })
     }
 
     /// Answers one question on standard output.
@@ -132,24 +144,47 @@ impl Setup {
             loader,
             log: self.log.take(),
             mouse: self.settings.mouse,
-            notices: self.notices.into_iter().map(|(level, text)| (level, sanitize_line(&text).into_owned())).collect(),
+            notices: self
+                .notices
+                .into_iter()
+                .map(|(level, text)| (level, sanitize_line(&text).into_owned()))
+                .collect(),
         };
         let code = run::chat(chat).map_err(|error| Stop::new(Exit::Failed, error.to_string()))?;
         Ok(Exit::Chat(code))
     }
 
     fn tuning(&self) -> (Tuning, Options) {
-        let Settings { presets, preset, sampling, load, max_tokens, .. } = self.settings.clone();
-        (Tuning { presets, preset, sampling }, Options { max_tokens, load })
+        let Settings {
+            presets,
+            preset,
+            sampling,
+            load,
+            max_tokens,
+            ..
+        } = self.settings.clone();
+        (
+            Tuning {
+                presets,
+                preset,
+                sampling,
+            },
+            Options { max_tokens, load },
+        )
     }
 
     fn theme(&mut self) -> Theme {
         let folder = self.paths.as_ref().map(Paths::themes);
         let (theme, warnings) = theme::load(&self.settings.theme, folder.as_deref());
-        self.notices.extend(warnings.into_iter().map(|warning| (Level::Warn, warning)));
+        self.notices
+            .extend(warnings.into_iter().map(|warning| (Level::Warn, warning)));
         let variable = |name| env::var(name).ok();
         let (no_color, term, colorterm) = (variable("NO_COLOR"), variable("TERM"), variable("COLORTERM"));
-        theme.degrade(ColorDepth::from_env(no_color.as_deref(), term.as_deref(), colorterm.as_deref()))
+        theme.degrade(ColorDepth::from_env(
+            no_color.as_deref(),
+            term.as_deref(),
+            colorterm.as_deref(),
+        ))
     }
 
     fn keymap(&mut self) -> Keymap {
@@ -163,12 +198,18 @@ impl Setup {
             })
             .collect();
         let (keymap, problems) = Keymap::with(&changes);
-        self.notices.extend(problems.into_iter().map(|problem| (Level::Warn, problem)));
+        self.notices
+            .extend(problems.into_iter().map(|problem| (Level::Warn, problem)));
         keymap
     }
 
     fn start_engine(&self) -> Result<EngineHandle, Stop> {
-        let refused = |error: io::Error| Stop::new(Exit::Failed, format!("the system gives no thread for the engine: {error}"));
+        let refused = |error: io::Error| {
+            Stop::new(
+                Exit::Failed,
+                format!("the system gives no thread for the engine: {error}"),
+            )
+        };
         match &self.engine {
             #[cfg(feature = "llama")]
             EngineChoice::Local => engine::local::spawn(run::restore_terminal_now).map_err(refused),
@@ -183,17 +224,27 @@ impl Setup {
     /// temporary folder that goes with it.
     fn loader(&self) -> Loader {
         if !matches!(self.engine, EngineChoice::Local) || cfg!(not(feature = "llama")) {
-            return Arc::new(|_| Ok(ModelSource { path: PathBuf::from("script"), builtin: false }));
+            return Arc::new(|_| {
+                Ok(ModelSource {
+                    path: PathBuf::from("script"),
+                    builtin: false,
+                })
+            });
         }
         let usual = self.settings.model.clone();
-        let cache = self.paths.as_ref().map_or_else(|| env::temp_dir().join("quipu"), |paths| paths.cache().to_owned());
+        let cache = self
+            .paths
+            .as_ref()
+            .map_or_else(|| env::temp_dir().join("quipu"), |paths| paths.cache().to_owned());
         let kept: Mutex<Option<Resolved>> = Mutex::new(None);
         Arc::new(move |name| {
             let name = from_home(name.unwrap_or(&usual));
-            let found = models::resolve(Some(Path::new(&name)), &cache).map_err(|error| {
-                Failure::new(FailureKind::Model, sanitize_line(&error.to_string()).into_owned())
-            })?;
-            let source = ModelSource { path: found.path().to_owned(), builtin: found.is_builtin() };
+            let found = models::resolve(Some(Path::new(&name)), &cache)
+                .map_err(|error| Failure::new(FailureKind::Model, sanitize_line(&error.to_string()).into_owned()))?;
+            let source = ModelSource {
+                path: found.path().to_owned(),
+                builtin: found.is_builtin(),
+            };
             if let Some(notice) = &found.notice {
                 tracing::warn!("{notice}");
             }
@@ -204,7 +255,9 @@ impl Setup {
 
     /// Says once ever, to a person, that the built-in model is small. Scripts and pipes are not told.
     fn introduce(&self, source: &ModelSource) {
-        let Some(state) = self.paths.as_ref().map(Paths::state).filter(|_| source.builtin) else { return };
+        let Some(state) = self.paths.as_ref().map(Paths::state).filter(|_| source.builtin) else {
+            return;
+        };
         let told = state.join("introduced");
         if io::IsTerminal::is_terminal(&io::stderr()) && !told.exists() {
             let words = "quipu: this is cria, the tiny model that is built in; for real answers: quipu --model FILE";
@@ -227,7 +280,8 @@ fn script(file: &Path) -> Result<Script, Stop> {
     let shown = file.display();
     let text = fs::read_to_string(file)
         .map_err(|error| Stop::new(Exit::Usage, format!("cannot read the script '{shown}': {error}")))?;
-    Script::parse(&text).map_err(|error| Stop::new(Exit::Usage, format!("the script '{shown}' cannot be played: {error}")))
+    Script::parse(&text)
+        .map_err(|error| Stop::new(Exit::Usage, format!("the script '{shown}' cannot be played: {error}")))
 }
 
 fn runtime() -> Result<Runtime, Stop> {

@@ -11,7 +11,8 @@ use ratatui::style::Style;
 
 use super::*;
 use crate::app::notice::Level;
-use crate::app::state::{Engine, Overlay, ViewInfo};
+use crate::app::state::{Engine, Options, Overlay, ViewInfo};
+use crate::app::tuning::Tuning;
 use crate::app::{Action, Msg, update};
 use crate::domain::inference::{
     Event, Failure, FailureKind, Finish, ModelInfo, PromptToken, PromptView, Said, Stats, Token, TurnId,
@@ -31,7 +32,7 @@ fn model() -> ModelInfo {
 
 /// A program whose model is loaded.
 fn ready() -> State {
-    let (mut state, _) = State::start(Default::default(), Default::default(), None, None);
+    let (mut state, _) = State::start(Tuning::default(), Options::default(), None, None);
     let turn = state.turn;
     update(
         &mut state,
@@ -60,14 +61,21 @@ fn talk(state: &mut State, question: &str, answer: &str, finish: Option<Finish>)
         update(state, Msg::Engine(Event::Token { turn, said }));
     }
     if let Some(finish) = finish {
-        let stats = Stats {
+        let figures = Stats {
             generated: 38,
             decode: Duration::from_millis(175),
             first_token: Duration::from_millis(120),
             context_used: 412,
             ..Stats::default()
         };
-        update(state, Msg::Engine(Event::Finished { turn, finish, stats }));
+        update(
+            state,
+            Msg::Engine(Event::Finished {
+                turn,
+                finish,
+                stats: figures,
+            }),
+        );
     }
 }
 
@@ -139,7 +147,7 @@ fn an_empty_chat_says_how_to_begin() {
 
 #[test]
 fn a_model_that_is_loading_shows_how_far() {
-    let (mut state, _) = State::start(Default::default(), Default::default(), None, None);
+    let (mut state, _) = State::start(Tuning::default(), Options::default(), None, None);
     let turn = state.turn;
     update(
         &mut state,
@@ -177,7 +185,7 @@ fn a_talk_shows_who_said_what_and_how_fast() {
 #[test]
 fn scrolling_up_shows_that_there_is_more_below() {
     let mut state = ready();
-    let long: String = (0..60).map(|n| format!("line {n}\n\n")).collect();
+    let long = (0..60).map(|n| format!("line {n}\n\n")).collect::<Vec<_>>().concat();
     talk(&mut state, "count", &long, Some(Finish::ContextFull));
     state.notices.dismiss(Duration::ZERO);
     let (_, info) = frame(&state, 40, 12);
@@ -255,7 +263,7 @@ fn a_screen_without_room_says_so() {
 const HOSTILE: &str = "a\u{1b}]0;owned\u{7}b\u{1b}]52;c;ZXZpbA==\u{7}c\u{1b}[2J\u{1b}[31md\u{9b}1;1He\u{202e}f\u{e0041}g\u{1b}c\u{1b}]8;;http://x\u{1b}\\h\u{8}\u{7}\ti";
 
 fn hostile() -> State {
-    let (mut state, _) = State::start(Default::default(), Default::default(), None, None);
+    let (mut state, _) = State::start(Tuning::default(), Options::default(), None, None);
     let turn = state.turn;
     let model = ModelInfo {
         name: HOSTILE.into(),

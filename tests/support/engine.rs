@@ -1,5 +1,14 @@
 //! A conversation with an engine, as a test wants it: ask, get all events back.
 
+#![allow(dead_code, reason = "every including program uses another part")]
+#![allow(unreachable_pub, reason = "included as a private module")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "test support: a failure here fails the test"
+)]
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,7 +20,7 @@ use quipu::domain::{Role, Sampling};
 use quipu::engine::EngineHandle;
 
 /// Longest wait for an event: far more than a loaded two-core machine needs.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// An engine with a model, and the number of its last turn.
 pub struct Talk {

@@ -1,5 +1,9 @@
 //! A terminal for the real binary: a pty whose screen is kept by vt100. Waiting is waiting for output, never sleeping.
 
+#![allow(dead_code, reason = "every including program uses another part")]
+#![allow(unreachable_pub, reason = "included as a private module")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support: a failure here fails the test")]
+
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};

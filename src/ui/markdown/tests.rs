@@ -1,3 +1,5 @@
+//! Whole pages, hostile nesting, and streaming against rendering.
+
 use proptest::prelude::*;
 
 use super::wrap::columns;

@@ -1,3 +1,5 @@
+//! Every theme that ships, and every mistake in one that does not.
+
 use std::fs;
 
 use super::*;

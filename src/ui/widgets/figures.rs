@@ -52,7 +52,7 @@ mod tests {
             (parameters(5_770_000), parameters(7_620_000_000)),
             ("6 million".into(), "7.6 billion".into())
         );
-        assert_eq!((rate(3.14), rate(212.4)), ("3.1".into(), "212".into()));
+        assert_eq!((rate(3.12), rate(212.4)), ("3.1".into(), "212".into()));
         assert_eq!(gauge(0.01, 4), ("▰".into(), "▱▱▱".into()));
         assert_eq!(gauge(0.99, 4), ("▰▰▰".into(), "▱".into()));
         assert_eq!(gauge(1.0, 4), ("▰▰▰▰".into(), String::new()));

@@ -40,9 +40,23 @@ pub(in crate::ui) fn draw(overlay: &Overlay, look: Look<'_>, frame: &mut Frame<'
             )
         }
     };
+    frame_text(&title, &lines, top, look, frame, Rect { width, ..area })
+}
+
+/// Draws a titled box as high as its lines need, in the middle of `area` in height and of the screen in width.
+fn frame_text(
+    title: &str,
+    lines: &[Line<'static>],
+    top: u32,
+    look: Look<'_>,
+    frame: &mut Frame<'_>,
+    area: Rect,
+) -> (u32, u32) {
+    let width = area.width;
+    let screen = frame.area().width;
     let height = (lines.len() as u16).saturating_add(2).min(area.height);
     let place = Rect {
-        x: area.x + (area.width - width) / 2,
+        x: area.x + (screen - width) / 2,
         y: area.y + (area.height - height) / 2,
         width,
         height,
