@@ -9,7 +9,7 @@ run *args:
     ./scripts/run {{args}}
 
 # start the chat on the scripted engine, without a model and without C++
-fake script="tests/data/scripted/demo.toml" *args:
+fake script="assets/demo.toml" *args:
     cargo run --locked --no-default-features -- --engine scripted:{{script}} {{args}}
 
 # run the tests that need no C++; a filter may follow: `just test sampling`
@@ -34,9 +34,12 @@ snap:
 bench *args:
     cargo bench --locked --no-default-features --bench '*' -- {{args}}
 
-# draw the picture of the README again
-shots:
-    ./scripts/shots
+# write anew what is made from tables and from the screen: the example of the settings, README's lists, the picture
+docs:
+    UPDATE_DOCS=1 cargo test --locked --no-default-features
+
+# draw the picture of the README again; it is one of the things that `docs` makes
+alias shots := docs
 
 # check dependencies for known vulnerabilities (needs cargo-deny and the network)
 audit:

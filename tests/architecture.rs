@@ -50,6 +50,14 @@ fn rooms_import_only_what_the_table_lets_them() {
 }
 
 #[test]
+fn the_page_says_what_the_table_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let tree = Tree::read(root).unwrap();
+    let page = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    assert_eq!(rooms::differences(&tree, &page), Vec::<String>::new());
+}
+
+#[test]
 fn every_room_stands_in_the_table() {
     hold(rooms::known);
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::text::nearest;
+
 /// A setting that could not be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -65,19 +67,6 @@ pub(super) fn shown(text: &str) -> String {
         shown.push('…');
     }
     shown
-}
-
-/// The name that was likely meant: the nearest one, if no more than a third of it would have to be changed.
-pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    /// No name is longer, and the distance of two long texts is slow to find.
-    const LONGEST: usize = 40;
-    if name.len() > LONGEST {
-        return None;
-    }
-    let name = name.to_lowercase().replace('_', "-");
-    let distances = known.into_iter().map(|k| (strsim::damerau_levenshtein(&name, k), k));
-    let (distance, nearest) = distances.min_by_key(|(distance, _)| *distance)?;
-    (distance <= nearest.chars().count().div_ceil(3)).then_some(nearest)
 }
 
 /// "did you mean 'x'?", or all there is where nothing is near.

@@ -195,15 +195,16 @@ impl<'a> Reader<'a> {
     fn keys(&mut self, context: &Name<'_>, value: &Value<'_>) {
         let word = shown(context.get_ref());
         let DeValue::Table(actions) = value.get_ref() else {
-            return self.note(
-                context,
-                format!("'{word}' is no table of keys: write [keys.{word}], and actions below"),
-            );
+            let message = format!("'{word}' is no table of keys: write [keys.{word}], and actions below");
+            return self.note(context, message);
         };
         for (action, value) in actions {
-            if let Some(chords) = chords(value.get_ref()) {
+            let names = [context.get_ref(), action.get_ref()].map(ToString::to_string);
+            let chords =
+                chords(value.get_ref()).filter(|chords| chords.iter().chain(&names).all(|text| is_plain(text)));
+            if let Some(chords) = chords {
                 let place = self.place(action.span().start);
-                let (context, action) = (context.get_ref().to_string(), action.get_ref().to_string());
+                let [context, action] = names;
                 self.layer.bindings.push(Binding {
                     context,
                     action,
@@ -211,9 +212,9 @@ impl<'a> Reader<'a> {
                     place,
                 });
             } else {
-                let (written, action_word) = (shown(written(self.text, value)), shown(action.get_ref()));
+                let (written, name) = (shown(written(self.text, value)), shown(action.get_ref()));
                 let accepts = "give a key in quotes, a list of them, or [] to unbind";
-                self.note(action, format!("'{written}' is no value for {action_word}: {accepts}"));
+                self.note(action, format!("'{written}' is no value for {name}: {accepts}"));
             }
         }
     }
@@ -221,6 +222,11 @@ impl<'a> Reader<'a> {
     fn note(&mut self, name: &Name<'_>, message: String) {
         self.problems.push((name.span().start, message));
     }
+}
+
+/// Whether a text is fit to be repeated in a message of those who read it later.
+fn is_plain(text: &str) -> bool {
+    !text.contains(char::is_control)
 }
 
 fn written<'a>(text: &'a str, value: &Value<'_>) -> &'a str {

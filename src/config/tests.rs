@@ -215,9 +215,9 @@ fn files_of_other_editors_are_read() {
 
 #[test]
 fn names_and_values_cannot_write_escapes_into_the_words() {
-    let hostile = "[\"\\u001b[2Jmodel\"]\n[model]\n\"\\u001b]0;x\" = 1\npath = \"\\u001b[2J\"\n[presets.\"\\u0007\"]\n";
+    let hostile = "[\"\\u001b[2Jmodel\"]\n[model]\n\"\\u001b]0;x\" = 1\npath = \"\\u001b[2J\"\n[presets.\"\\u0007\"]\n[keys.chat]\n\"\\u001bx\" = []\nnew = \"\\u001b\"\n";
     let (settings, problems) = read(hostile);
-    assert_eq!(problems.len(), 4);
+    assert_eq!(problems.len(), 6);
     assert!(
         problems
             .iter()

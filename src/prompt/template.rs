@@ -1,6 +1,6 @@
 //! A chat template, compiled once, and its run within limits: it comes from a downloaded file and may be hostile.
 
-use std::io::{Error as WriteError, Result as Written, Write};
+use std::io;
 
 use minijinja::value::Value;
 use minijinja::{Environment, context};
@@ -166,17 +166,17 @@ struct Capped {
     full: bool,
 }
 
-impl Write for Capped {
-    fn write(&mut self, bytes: &[u8]) -> Written<usize> {
+impl io::Write for Capped {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.bytes.len() + bytes.len() > self.limit {
             self.full = true;
-            return Err(WriteError::other("the output limit is reached"));
+            return Err(io::Error::other("the output limit is reached"));
         }
         self.bytes.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
-    fn flush(&mut self) -> Written<()> {
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }

@@ -129,6 +129,30 @@ fn a_room_without_a_row_is_found() {
 }
 
 #[test]
+fn a_page_that_differs_from_the_table_is_found() {
+    let tree = Tree::of(
+        &[
+            ("src/domain/mod.rs", ""),
+            ("src/text/mod.rs", ""),
+            ("src/run/mod.rs", ""),
+        ],
+        &[],
+    );
+    let page = |text: &str, run: &str| {
+        let page = format!("| folder |\n|---|\n| `domain/` | words | – |\n| `text/` | text | {text} |\n{run}");
+        rooms::differences(&tree, &page)
+    };
+    assert_eq!(page("`domain`", "| `run/` | shell | all above |"), NOTHING);
+    assert_eq!(
+        page("`domain`, `ui`", ""),
+        [
+            "the page lets text use domain, ui; the table domain",
+            "the page has no row for run"
+        ]
+    );
+}
+
+#[test]
 fn an_outside_crate_in_the_wrong_room_is_found() {
     let wrong = [
         ("src/engine/scripted.rs", "use llama_cpp_2::model::LlamaModel;"),
@@ -167,11 +191,13 @@ fn the_world_is_kept_out_of_pure_rooms() {
         "use std::{fmt, fs};",
         "fn f() { std::time::Instant::now(); }",
         "use std::sync::mpsc::Sender;",
+        "fn f() { io::stdin().lines() }",
+        "use std::io::{Write, stderr};",
     ] {
         assert_eq!(found(rooms::pure, "src/app/update/mod.rs", text).len(), 1, "{text}");
         assert_eq!(found(rooms::pure, "src/store/mod.rs", text), NOTHING, "{text}");
     }
-    let text = "use std::time::{Duration, Instant}; #[cfg(test)] mod tests { use std::fs; }";
+    let text = "use std::io::Write; use std::time::{Duration, Instant}; #[cfg(test)] mod tests { use std::fs; }";
     assert_eq!(found(rooms::pure, "src/app/update/mod.rs", text), NOTHING);
 }
 

@@ -1,5 +1,7 @@
 //! The rules about imports: the arrows between rooms, where outside crates may be named, what pure rooms keep away from.
 
+use std::collections::BTreeSet;
+
 use crate::paths::{Named, Target, named};
 use crate::source::{Breach, Source, Tree};
 
@@ -12,7 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("engine", &["domain", "text", "gguf", "prompt"]),
     ("models", &["domain", "text", "gguf"]),
     ("store", &["domain"]),
-    ("config", &["domain"]),
+    ("config", &["domain", "text"]),
     ("app", &["domain", "text"]),
     ("ui", &["domain", "text", "app"]),
     ("doctor", &["domain", "gguf", "prompt", "engine"]),
@@ -65,14 +67,12 @@ const PURE: [&str; 4] = ["domain", "text", "prompt", "app"];
 const WORLD: &[&str] = &[
     "std::env",
     "std::fs",
-    "std::io",
     "std::net",
     "std::process",
     "std::sync::mpsc",
     "std::thread",
 ];
-/// Names among those that touch nothing: a trait and two types, for writing into memory.
-const HARMLESS: [&str; 3] = ["std::io::Write", "std::io::Error", "std::io::Result"];
+const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
 const CLOCKS: [&str; 3] = ["Instant", "SystemTime", "Timestamp"];
 
 /// Imports between rooms that the table does not allow.
@@ -168,15 +168,59 @@ pub(crate) fn pure(tree: &Tree) -> Vec<Breach> {
         let whole = path.segments.join("::");
         let world = WORLD
             .iter()
-            .filter(|_| !HARMLESS.contains(&whole.as_str()))
             .find(|part| whole == **part || whole.starts_with(&format!("{part}::")));
         let clock = path.segments.iter().any(|word| CLOCKS.contains(&word.as_str())) && whole.ends_with("::now");
-        if world.is_some() || clock {
+        let stream = path
+            .segments
+            .windows(2)
+            .any(|pair| pair[0] == "io" && STREAMS.contains(&pair[1].as_str()));
+        if world.is_some() || clock || stream {
             let rule = format!(
                 "{} is pure: '{whole}' belongs in run or an engine, its outcome comes in as data",
                 file.room()
             );
             found.push(file.breach(path.line, rule));
+        }
+    }
+    found
+}
+
+/// What the table of rooms in `page` says otherwise than ours, as far as the rooms are in the tree.
+pub(crate) fn differences(tree: &Tree, page: &str) -> Vec<String> {
+    let here: BTreeSet<&str> = tree
+        .files
+        .iter()
+        .filter(|file| file.inner().contains('/'))
+        .map(Source::room)
+        .collect();
+    let mut rows: Vec<(&str, BTreeSet<&str>)> = Vec::new();
+    for line in page.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let (room, uses) = (cells[1].trim_matches(['`', '/']), cells[3]);
+        let uses = match uses {
+            "all above" => rows.iter().map(|(room, _)| *room).collect(),
+            uses => uses
+                .split(", ")
+                .filter(|name| *name != "–")
+                .map(|name| name.trim_matches('`'))
+                .collect(),
+        };
+        rows.push((room, uses));
+    }
+    let mut found = Vec::new();
+    let words = |rooms: &BTreeSet<&str>| rooms.iter().copied().collect::<Vec<_>>().join(", ");
+    for (room, allowed) in ARROWS.iter().filter(|(room, _)| here.contains(room)) {
+        let allowed = allowed.iter().copied().filter(|room| here.contains(room)).collect();
+        match rows.iter().find(|(row, _)| row == room) {
+            None => found.push(format!("the page has no row for {room}")),
+            Some((_, uses)) if *uses != allowed => {
+                found.push(format!(
+                    "the page lets {room} use {}; the table {}",
+                    words(uses),
+                    words(&allowed)
+                ));
+            }
+            Some(_) => {}
         }
     }
     found
