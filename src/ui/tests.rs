@@ -11,7 +11,8 @@ use ratatui::style::Style;
 
 use super::*;
 use crate::app::notice::Level;
-use crate::app::state::{Engine, Overlay, ViewInfo};
+use crate::app::state::{Engine, Options, Overlay, ViewInfo};
+use crate::app::tuning::Tuning;
 use crate::app::{Action, Msg, update};
 use crate::domain::inference::{
     Event, Failure, FailureKind, Finish, ModelInfo, PromptToken, PromptView, Said, Stats, Token, TurnId,
@@ -31,7 +32,7 @@ fn model() -> ModelInfo {
 
 /// A program whose model is loaded.
 fn ready() -> State {
-    let (mut state, _) = State::start(Default::default(), Default::default(), None, None);
+    let (mut state, _) = State::start(Tuning::default(), Options::default(), None, None);
     let turn = state.turn;
     update(
         &mut state,
@@ -139,7 +140,7 @@ fn an_empty_chat_says_how_to_begin() {
 
 #[test]
 fn a_model_that_is_loading_shows_how_far() {
-    let (mut state, _) = State::start(Default::default(), Default::default(), None, None);
+    let (mut state, _) = State::start(Tuning::default(), Options::default(), None, None);
     let turn = state.turn;
     update(
         &mut state,
@@ -255,7 +256,7 @@ fn a_screen_without_room_says_so() {
 const HOSTILE: &str = "a\u{1b}]0;owned\u{7}b\u{1b}]52;c;ZXZpbA==\u{7}c\u{1b}[2J\u{1b}[31md\u{9b}1;1He\u{202e}f\u{e0041}g\u{1b}c\u{1b}]8;;http://x\u{1b}\\h\u{8}\u{7}\ti";
 
 fn hostile() -> State {
-    let (mut state, _) = State::start(Default::default(), Default::default(), None, None);
+    let (mut state, _) = State::start(Tuning::default(), Options::default(), None, None);
     let turn = state.turn;
     let model = ModelInfo {
         name: HOSTILE.into(),

@@ -180,17 +180,6 @@ impl Keymap {
             .map_or_else(String::new, ToString::to_string)
     }
 
-    /// Actions that have a key, each once, in the order of the table.
-    pub fn actions(&self) -> Vec<Action> {
-        let mut seen = Vec::new();
-        for (.., action) in &self.bindings {
-            if !seen.contains(action) {
-                seen.push(*action);
-            }
-        }
-        seen
-    }
-
     /// What can be asked for in a context and by which chords, in the order of the table.
     pub fn of(&self, context: Context) -> Vec<(Action, Vec<KeyChord>)> {
         let mut rows: Vec<(Action, Vec<KeyChord>)> = Vec::new();
