@@ -8,12 +8,12 @@ use super::Context;
 /// Context, chord, action: the order is the help screen's.
 pub const DEFAULT: &[(Context, &str, Action)] = &[
     (Context::Chat, "enter", Action::Send),
-    (Context::Chat, "shift-enter", Action::Newline),
+    // The first chord is the one that hints show: terminals tell Alt-Enter more often than Shift-Enter.
     (Context::Chat, "alt-enter", Action::Newline),
+    (Context::Chat, "shift-enter", Action::Newline),
     (Context::Chat, "ctrl-j", Action::Newline),
     (Context::Chat, "esc", Action::Escape),
     (Context::Chat, "ctrl-c", Action::Interrupt),
-    (Context::Chat, "ctrl-d", Action::QuitIfEmpty),
     (Context::Chat, "ctrl-n", Action::Run(CommandId::New)),
     (Context::Chat, "alt-r", Action::Run(CommandId::Retry)),
     (Context::Chat, "alt-,", Action::VersionPrevious),
@@ -30,6 +30,7 @@ pub const DEFAULT: &[(Context, &str, Action)] = &[
     (Context::Empty, "?", Action::Run(CommandId::Help)),
     (Context::Empty, "home", Action::Top),
     (Context::Empty, "end", Action::Follow),
+    (Context::Empty, "ctrl-d", Action::QuitIfEmpty),
     // At the first and the last line of what is written.
     (Context::Edge, "up", Action::HistoryPrevious),
     (Context::Edge, "down", Action::HistoryNext),
@@ -45,4 +46,6 @@ pub const DEFAULT: &[(Context, &str, Action)] = &[
     (Context::Overlay, "end", Action::Follow),
     (Context::Overlay, "q", Action::Escape),
     (Context::Overlay, "?", Action::Escape),
+    // What is meant is what one sees, not the answer or the draft beneath.
+    (Context::Overlay, "ctrl-c", Action::Escape),
 ];

@@ -3,6 +3,8 @@
 
 pub mod chord;
 mod default;
+#[cfg(test)]
+mod tests;
 
 use crate::app::Action;
 
@@ -41,6 +43,22 @@ impl Context {
             .find(|(context, _)| *context == self)
             .map_or("", |(_, name)| name)
     }
+
+    /// When its keys count, as a heading in the help.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Chat => "keys",
+            Self::Empty => "keys while nothing is written",
+            Self::Edge => "keys on the first and the last line",
+            Self::Completion => "keys in the list of completions",
+            Self::Overlay => "keys while something is open",
+        }
+    }
+
+    /// Whether characters are written while it counts, so that a key which is one would be lost to writing.
+    fn is_written_in(self) -> bool {
+        matches!(self, Self::Chat | Self::Edge | Self::Completion)
+    }
 }
 
 /// A person's change: in this context these chords, and no others, ask for this action.
@@ -64,7 +82,7 @@ pub struct Keymap {
 
 impl Default for Keymap {
     fn default() -> Self {
-        // A chord that does not parse is dropped here and caught by the test below.
+        // A chord that does not parse is dropped here and caught by a test.
         let parsed = DEFAULT
             .iter()
             .filter_map(|(context, chord, action)| Some((*context, chord.parse().ok()?, *action)));
@@ -79,32 +97,63 @@ impl Keymap {
     pub fn with(changes: &[Change]) -> (Self, Vec<String>) {
         let mut keymap = Self::default();
         let mut problems = Vec::new();
-        let mut own: Vec<(Context, KeyChord, Action, &Change)> = Vec::new();
+        let mut own: Vec<(Context, KeyChord, &Change)> = Vec::new();
         for change in changes {
-            match change.read() {
-                Ok((context, action, chords)) => {
-                    keymap.bindings.retain(|(c, _, a)| (*c, *a) != (context, action));
-                    for chord in chords {
-                        let taken = own.iter().find(|(c, k, ..)| (*c, *k) == (context, chord));
-                        if let Some((.., other, first)) = taken {
-                            problems.push(format!(
-                                "{}: '{chord}' is bound to '{}' already ({}); give one of them another key, or [] to have none",
-                                change.place,
-                                other.name(),
-                                first.place
-                            ));
-                            continue;
-                        }
+            let (context, action, chords) = match change.read() {
+                Ok(read) => read,
+                Err(problem) => {
+                    problems.push(format!("{}: {problem}", change.place));
+                    continue;
+                }
+            };
+            keymap.bindings.retain(|(c, _, a)| (*c, *a) != (context, action));
+            for chord in chords {
+                let bound = keymap.lookup(&[context], chord);
+                let first = own.iter().find(|(c, k, _)| (*c, *k) == (context, chord));
+                match (bound, first) {
+                    (Some(same), Some(_)) if same == action => {}
+                    (Some(other), Some((.., first))) => problems.push(format!(
+                        "{}: '{chord}' is bound to '{}' already ({}); give one of them another key, or [] to have none",
+                        change.place,
+                        other.name(),
+                        first.place
+                    )),
+                    _ => {
                         // A person's key takes the default's place.
                         keymap.bindings.retain(|(c, k, _)| (*c, *k) != (context, chord));
                         keymap.bindings.push((context, chord, action));
-                        own.push((context, chord, action, change));
+                        own.push((context, chord, change));
                     }
                 }
-                Err(problem) => problems.push(format!("{}: {problem}", change.place)),
             }
         }
+        problems.extend(keymap.orphans(changes));
         (keymap, problems)
+    }
+
+    /// Words about actions that lost their last key to another although nobody asked for that.
+    fn orphans(&self, changes: &[Change]) -> Vec<String> {
+        let mut words = Vec::new();
+        let mut told = Vec::new();
+        for (context, chord, action) in Self::default().bindings {
+            let meant = changes.iter().any(|change| change.action == action.name());
+            if meant || told.contains(&action) || !self.chords(action).is_empty() {
+                continue;
+            }
+            let Some(taker) = self.lookup(&[context], chord) else {
+                continue;
+            };
+            told.push(action);
+            let place = changes.iter().find(|change| change.action == taker.name());
+            words.push(format!(
+                "{}: '{}' took '{chord}' from '{}', which has no other key; give it one, or write {} = [] to have none",
+                place.map_or("keys", |change| change.place.as_str()),
+                taker.name(),
+                action.name(),
+                action.name(),
+            ));
+        }
+        words
     }
 
     /// What a chord asks for in the first of `contexts` that knows it.
@@ -131,15 +180,16 @@ impl Keymap {
             .map_or_else(String::new, ToString::to_string)
     }
 
-    /// Actions that have a key, each once, in the order of the table.
-    pub fn actions(&self) -> Vec<Action> {
-        let mut seen = Vec::new();
-        for (.., action) in &self.bindings {
-            if !seen.contains(action) {
-                seen.push(*action);
+    /// What can be asked for in a context and by which chords, in the order of the table.
+    pub fn of(&self, context: Context) -> Vec<(Action, Vec<KeyChord>)> {
+        let mut rows: Vec<(Action, Vec<KeyChord>)> = Vec::new();
+        for (_, chord, action) in self.bindings.iter().filter(|(c, ..)| *c == context) {
+            match rows.iter_mut().find(|(known, _)| known == action) {
+                Some((_, chords)) => chords.push(*chord),
+                None => rows.push((*action, vec![*chord])),
             }
         }
-        seen
+        rows
     }
 }
 
@@ -158,69 +208,16 @@ impl Change {
             let near = Action::nearest(&self.action).map_or_else(String::new, |n| format!("; did you mean '{n}'?"));
             format!("there is no action '{}'{near}", self.action)
         })?;
-        let chords = self
-            .chords
-            .iter()
-            .map(|chord| chord.parse::<KeyChord>().map_err(|e| e.to_string()));
-        Ok((*context, action, chords.collect::<Result<_, _>>()?))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn change(context: &str, action: &str, chords: &[&str]) -> Change {
-        let chords = chords.iter().map(ToString::to_string).collect();
-        Change {
-            context: context.into(),
-            action: action.into(),
-            chords,
-            place: "config.toml:1".into(),
+        let mut chords = Vec::with_capacity(self.chords.len());
+        for text in &self.chords {
+            let chord: KeyChord = text.parse().map_err(|e: chord::NoChord| e.to_string())?;
+            if context.is_written_in() && chord.is_text() {
+                return Err(format!(
+                    "'{text}' could not be written any more; bind it with ctrl or alt, or in [keys.empty] or [keys.overlay]"
+                ));
+            }
+            chords.push(chord);
         }
-    }
-
-    #[test]
-    fn the_default_table_is_sound() {
-        let keymap = Keymap::default();
-        assert_eq!(keymap.bindings.len(), DEFAULT.len(), "a chord does not parse");
-        for (n, (context, chord, _)) in keymap.bindings.iter().enumerate() {
-            let twice = keymap.bindings[..n].iter().any(|(c, k, _)| (c, k) == (context, chord));
-            assert!(!twice, "{chord} is bound twice in {}", context.name());
-        }
-        let bound = keymap.actions();
-        for (action, name, _) in crate::app::action::ACTIONS {
-            assert!(bound.contains(action), "'{name}' has no key");
-        }
-    }
-
-    #[test]
-    fn a_persons_keys_take_the_defaults_place() {
-        let (keymap, problems) = Keymap::with(&[change("chat", "retry", &["ctrl-r"]), change("chat", "newline", &[])]);
-        assert_eq!(problems, Vec::<String>::new());
-        let at = |chord: &str| keymap.lookup(&[Context::Chat], chord.parse().unwrap());
-        assert_eq!(at("ctrl-r"), Action::find("retry"));
-        assert_eq!(at("alt-r"), None);
-        assert_eq!(at("ctrl-j"), None, "an empty list unbinds");
-        assert_eq!(keymap.hint(Action::Newline), "");
-    }
-
-    #[test]
-    fn mistakes_are_told_with_place_and_remedy() {
-        let (keymap, problems) = Keymap::with(&[
-            change("chat", "retri", &["ctrl-r"]),
-            change("nowhere", "retry", &["ctrl-r"]),
-            change("chat", "new", &["ctrl-entre"]),
-            change("chat", "top", &["ctrl-t"]),
-            change("chat", "follow", &["ctrl-t"]),
-        ]);
-        assert_eq!(problems.len(), 4, "{problems:?}");
-        assert!(problems[0].contains("did you mean 'retry'") && problems[0].starts_with("config.toml:1"));
-        assert!(problems[2].contains("did you mean 'enter'"));
-        assert!(problems[3].contains("is bound to 'top' already"));
-        assert_eq!(
-            keymap.lookup(&[Context::Chat], "ctrl-t".parse().unwrap()),
-            Some(Action::Top)
-        );
+        Ok((*context, action, chords))
     }
 }

@@ -2,14 +2,16 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::Span;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType};
 
 use crate::app::State;
 use crate::app::state::Engine;
-use crate::ui::composer::Composer;
+use crate::ui::composer::{Composer, FOLD, Folded};
 use crate::ui::theme::Role;
 use crate::ui::view::Look;
+
+use super::figures::size;
 
 /// Draws the box and what is being written.
 pub(in crate::ui) fn draw(state: &State, composer: &Composer, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) {
@@ -19,6 +21,10 @@ pub(in crate::ui) fn draw(state: &State, composer: &Composer, look: Look<'_>, fr
         .border_type(BorderType::Rounded)
         .border_style(border)
         .title(Span::styled(" message ", look.theme.style(Role::Dim)));
+    let block = match composer.folded() {
+        Some(folded) => block.title_bottom(Line::styled(words(folded), look.theme.style(Role::Dim)).right_aligned()),
+        None => block,
+    };
     let inner = block.inner(area);
     frame.render_widget(block, area);
     let inside = Rect {
@@ -26,8 +32,26 @@ pub(in crate::ui) fn draw(state: &State, composer: &Composer, look: Look<'_>, fr
         width: inner.width.saturating_sub(2),
         ..inner
     };
-    let placeholder = Span::styled(placeholder(&state.engine), look.theme.style(Role::Placeholder));
-    composer.draw(frame, inside, &placeholder);
+    composer.draw(frame, inside, look.theme, placeholder(&state.engine));
+    if focus {
+        composer.place_cursor(frame, inside);
+    }
+}
+
+/// What the long texts come to that stand in the message as one character each.
+fn words(folded: Folded) -> String {
+    let Folded { texts, lines, bytes } = folded;
+    let texts = if texts == 1 {
+        "a long text".to_owned()
+    } else {
+        format!("{texts} long texts")
+    };
+    let lines = if lines == 1 {
+        "1 line".to_owned()
+    } else {
+        format!("{lines} lines")
+    };
+    format!(" {FOLD} {texts} · {lines} · {} ", size(bytes as u64))
 }
 
 fn placeholder(engine: &Engine) -> &'static str {

@@ -1,0 +1,275 @@
+//! The composer: where a message is written. Wraps the text area, keeps the terminal's own cursor in it, so that input methods
+//! compose where one types. Sends nothing; its text is told to the core after every change.
+
+mod long;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::Frame;
+use ratatui::buffer::CellWidth;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui_textarea::{CursorMove, TextArea, WrapMode};
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::theme::{Role, Theme};
+use long::LongTexts;
+
+pub(in crate::ui) use long::Folded;
+
+/// Spaces that a tab is worth.
+const TAB: u8 = 4;
+
+/// Bytes of text that are edited in sight; what a paste brings beyond is folded. The text area wraps everything anew at every
+/// key: half a millisecond for this much, and 20 to 36 for a megabyte. It also counts rows in 16 bits.
+const MOST: usize = 32 << 10;
+
+/// What a folded text looks like.
+pub(in crate::ui) const FOLD: &str = "▤";
+
+/// The keys that edit, and what they do: for the help. The keymap is asked before, so a key may have another use.
+pub(in crate::ui) const EDITING: &[(&str, &str)] = &[
+    ("ctrl-a", "to the beginning of the line"),
+    ("ctrl-e", "to the end of the line"),
+    ("alt-b", "a word back"),
+    ("alt-f", "a word on"),
+    ("ctrl-w", "delete the word before"),
+    ("alt-d", "delete the word after"),
+    ("ctrl-u", "delete to the beginning of the line"),
+    ("ctrl-k", "delete to the end of the line"),
+    ("ctrl-y", "put back what was deleted last"),
+    ("ctrl-_", "undo"),
+    ("ctrl-r", "redo"),
+];
+
+/// What is being written, with its cursor.
+pub struct Composer {
+    area: TextArea<'static>,
+    long: LongTexts,
+}
+
+impl Default for Composer {
+    fn default() -> Self {
+        Self {
+            area: area_of(vec![String::new()]),
+            long: LongTexts::default(),
+        }
+    }
+}
+
+fn area_of(lines: Vec<String>) -> TextArea<'static> {
+    let mut area = TextArea::new(lines);
+    area.set_wrap_mode(WrapMode::WordOrGlyph);
+    area.set_tab_length(TAB);
+    // The terminal draws its own cursor; a painted one beside it would be a second.
+    area.set_cursor_style(Style::default());
+    area.set_cursor_line_style(Style::default());
+    area.set_selection_style(Style::default().reversed());
+    area
+}
+
+impl Composer {
+    /// The whole text, with nothing folded.
+    pub fn text(&self) -> String {
+        self.long.unfold(&self.area.lines().join("\n"))
+    }
+
+    /// Whether nothing is written.
+    pub fn is_empty(&self) -> bool {
+        self.area.is_empty()
+    }
+
+    /// Replaces the text and puts the cursor at its end.
+    pub fn set_text(&mut self, text: &str) {
+        let shown = self.long.fold(text, MOST);
+        self.area = area_of(shown.split('\n').map(str::to_owned).collect());
+        self.area.move_cursor(CursorMove::Bottom);
+        self.area.move_cursor(CursorMove::End);
+    }
+
+    /// Takes a key that nothing else wanted. Says whether the text changed.
+    pub fn key(&mut self, key: KeyEvent) -> bool {
+        let held = |modifier| key.modifiers.contains(modifier);
+        if key
+            .modifiers
+            .intersects(KeyModifiers::SUPER | KeyModifiers::HYPER | KeyModifiers::META)
+        {
+            return false;
+        }
+        let changed = match (key.code, held(KeyModifiers::CONTROL), held(KeyModifiers::ALT)) {
+            // Windows tells AltGr as both: what it writes is a character like any other.
+            (KeyCode::Char(c), true, true) if !c.is_ascii_alphanumeric() => self.paste(c.encode_utf8(&mut [0; 4])),
+            (KeyCode::Char(c), false, false) if long::is_mark(c) => self.paste(c.encode_utf8(&mut [0; 4])),
+            (KeyCode::Char('u'), true, false) => self.area.delete_line_by_head(),
+            // Without the newer protocols, terminals tell Ctrl with the underscore or the slash as Ctrl-7.
+            (KeyCode::Char('_' | '/' | '7'), true, false) => self.area.undo(),
+            // Line ends as terminals without names for them tell: they break the line by the keymap or not at all.
+            (KeyCode::Char('j' | 'm'), true, false) => false,
+            (KeyCode::Left | KeyCode::Backspace, false, false) => self.over(key, self.before_cursor()),
+            (KeyCode::Right | KeyCode::Delete, false, false) => self.over(key, self.after_cursor()),
+            _ => self.area.input(key),
+        };
+        // Only what was cut and put back again and again grows that far.
+        if changed && self.bytes() > 2 * MOST {
+            let cut = self.area.yank_text();
+            self.set_text(&self.text());
+            self.area.set_yank_text(cut);
+        }
+        changed
+    }
+
+    /// Breaks the line.
+    pub fn newline(&mut self) {
+        self.area.insert_newline();
+    }
+
+    /// Puts pasted text at the cursor, with line ends made one kind and everything that is no text left out. A long one is
+    /// folded: it counts as one character for the cursor and whole for [`text`](Self::text).
+    pub fn paste(&mut self, text: &str) -> bool {
+        let clean = text.replace("\r\n", "\n").replace('\r', "\n");
+        let clean: String = clean
+            .chars()
+            .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
+            .collect();
+        if clean.is_empty() {
+            return false;
+        }
+        if self.bytes() + clean.len() > MOST || clean.contains(long::is_mark) {
+            let mark = self.long.keep(clean);
+            self.area.insert_str(mark.encode_utf8(&mut [0; 4]))
+        } else {
+            self.area.insert_str(clean)
+        }
+    }
+
+    /// Whether the cursor is on the first row as it is wrapped on the screen.
+    pub fn at_first_row(&self) -> bool {
+        self.area.screen_cursor().row == 0
+    }
+
+    /// Whether the cursor is on the last row as it is wrapped on the screen.
+    pub fn at_last_row(&self) -> bool {
+        // A row beyond the last is taken for the last.
+        let last = self.area.screen_to_data(usize::MAX, 0);
+        last == self.row_start()
+    }
+
+    /// Rows that the text needs at this width, at least one and at most `most`.
+    pub fn height(&self, width: u16, most: u16) -> u16 {
+        let most = usize::from(most.max(1));
+        let mut rows = 0;
+        for line in self.area.lines() {
+            rows += rows::count(line, usize::from(width.max(1)), TAB, most - rows);
+            if rows >= most {
+                break;
+            }
+        }
+        rows.clamp(1, most) as u16
+    }
+
+    /// What is folded, where something is.
+    pub(in crate::ui) fn folded(&self) -> Option<Folded> {
+        self.long.among(self.area.lines())
+    }
+
+    /// Draws it into `area`, `placeholder` where nothing is written.
+    pub(in crate::ui) fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme, placeholder: &str) {
+        if area.is_empty() {
+            return;
+        }
+        frame.render_widget(&self.area, area);
+        let buffer = frame.buffer_mut();
+        if self.is_empty() {
+            buffer.set_stringn(
+                area.x,
+                area.y,
+                placeholder,
+                usize::from(area.width),
+                theme.style(Role::Placeholder),
+            );
+        }
+        if self.long.is_empty() {
+            return;
+        }
+        for place in area.positions() {
+            let cell = &mut buffer[place];
+            if cell.symbol().starts_with(long::is_mark) {
+                cell.set_symbol(FOLD).set_style(theme.style(Role::Accent));
+            }
+        }
+    }
+
+    /// Puts the terminal's cursor where the next character goes. Behind a full row it stands just outside of `area`.
+    pub(in crate::ui) fn place_cursor(&self, frame: &mut Frame<'_>, area: Rect) {
+        if area.is_empty() {
+            return;
+        }
+        let row = self.area.screen_cursor().row;
+        let (top, _) = self.area.scroll_offset();
+        let row = row.saturating_sub(usize::from(top)).min(usize::from(area.height - 1));
+        let column = self.column().min(usize::from(area.width));
+        frame.set_cursor_position((area.x + column as u16, area.y + row as u16));
+    }
+
+    /// The cursor's column as it is drawn. The text area adds up characters, which for emoji of several is too much.
+    fn column(&self) -> usize {
+        let (start, cursor) = (self.row_start(), self.area.cursor());
+        let line = &self.area.lines()[cursor.0];
+        let before: String = line.chars().take(cursor.1).skip(start.1).collect();
+        if before.contains('\t') {
+            self.area.screen_cursor().col
+        } else {
+            before.graphemes(true).map(|g| usize::from(g.cell_width())).sum()
+        }
+    }
+
+    /// Where the cursor's row begins, as line and character.
+    fn row_start(&self) -> (usize, usize) {
+        let start = self.area.screen_to_data(self.area.screen_cursor().row, 0);
+        (start.0, start.1)
+    }
+
+    /// Moves or deletes over what people see as one character, of `size` characters.
+    fn over(&mut self, key: KeyEvent, size: usize) -> bool {
+        let deletes = matches!(key.code, KeyCode::Backspace | KeyCode::Delete);
+        if size < 2 || self.area.is_selecting() {
+            return self.area.input(key);
+        }
+        if !deletes {
+            for _ in 0..size {
+                self.area.input(key);
+            }
+            return false;
+        }
+        if key.code == KeyCode::Backspace {
+            (0..size).for_each(|_| self.area.move_cursor(CursorMove::Back));
+        }
+        // A single character is no cut: what was cut before stays to be put back.
+        let cut = self.area.yank_text();
+        let changed = self.area.delete_str(size);
+        self.area.set_yank_text(cut);
+        changed
+    }
+
+    fn before_cursor(&self) -> usize {
+        let cursor = self.area.cursor();
+        let before: String = self.area.lines()[cursor.0].chars().take(cursor.1).collect();
+        before
+            .graphemes(true)
+            .next_back()
+            .map_or(0, |last| last.chars().count())
+    }
+
+    fn after_cursor(&self) -> usize {
+        let cursor = self.area.cursor();
+        let after: String = self.area.lines()[cursor.0].chars().skip(cursor.1).collect();
+        after.graphemes(true).next().map_or(0, |first| first.chars().count())
+    }
+
+    /// Bytes that stand in the text area.
+    fn bytes(&self) -> usize {
+        self.area.lines().iter().map(|line| line.len() + 1).sum()
+    }
+}
