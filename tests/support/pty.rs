@@ -2,7 +2,12 @@
 
 #![allow(dead_code, reason = "every including program uses another part")]
 #![allow(unreachable_pub, reason = "included as a private module")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support: a failure here fails the test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "test support: a failure here fails the test"
+)]
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -14,7 +19,7 @@ use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native
 use rustix::termios::LocalModes;
 
 /// Longest wait for anything on the screen: far more than a loaded two-core machine needs, so that only a real fault ends it.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A running quipu and what its terminal shows.
 pub struct Session {
@@ -38,13 +43,21 @@ impl Session {
 
     /// The same with more in the environment.
     pub fn start_with(home: &Path, args: &[&str], columns: u16, rows: u16, env: &[(&str, &str)]) -> Self {
-        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        let size = PtySize {
+            rows,
+            cols: columns,
+            pixel_width: 0,
+            pixel_height: 0,
+        };
         let pair = native_pty_system().openpty(size).unwrap();
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_quipu"));
         command.args(args);
         command.env_remove("NO_COLOR");
         command.env_remove("COLORTERM");
-        for (name, value) in [("TERM", "xterm-256color"), ("QUIPU_HOME", home.to_str().unwrap())].iter().chain(env) {
+        for (name, value) in [("TERM", "xterm-256color"), ("QUIPU_HOME", home.to_str().unwrap())]
+            .iter()
+            .chain(env)
+        {
             command.env(name, value);
         }
         let child = pair.slave.spawn_command(command).unwrap();
@@ -53,15 +66,22 @@ impl Session {
         let writer = pair.master.take_writer().unwrap();
         let (sender, output) = channel();
         thread::spawn(move || {
-            let mut buffer = [0_u8; 65536];
+            let mut buffer = vec![0_u8; 65536];
             while let Ok(n @ 1..) = reader.read(&mut buffer) {
                 if sender.send(buffer[..n].to_vec()).is_err() {
                     break;
                 }
             }
         });
-        let parser = vt100::Parser::new(rows, columns, 0);
-        Self { parser, bytes: Vec::new(), child, master: Some(pair.master), writer: Some(writer), output }
+        let parser = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0);
+        Self {
+            parser,
+            bytes: Vec::new(),
+            child,
+            master: Some(pair.master),
+            writer: Some(writer),
+            output,
+        }
     }
 
     /// Types.
@@ -89,10 +109,17 @@ impl Session {
     fn wait_within(&mut self, patience: Duration, what: &str, found: impl Fn(&str) -> bool) {
         let deadline = Instant::now() + patience;
         while !found(&self.text()) {
-            match self.output.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            match self
+                .output
+                .recv_timeout(deadline.saturating_duration_since(Instant::now()))
+            {
                 Ok(bytes) => self.take(&bytes),
                 Err(end) => {
-                    let why = if end == RecvTimeoutError::Timeout { "in time" } else { "before it ended" };
+                    let why = if end == RecvTimeoutError::Timeout {
+                        "in time"
+                    } else {
+                        "before it ended"
+                    };
                     panic!("'{what}' did not come {why}; the screen:\n{}", self.text());
                 }
             }
@@ -106,8 +133,15 @@ impl Session {
 
     /// Changes the size of the terminal.
     pub fn resize(&mut self, columns: u16, rows: u16) {
-        self.parser.screen_mut().set_size(rows, columns);
-        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        self.parser
+            .screen_mut()
+            .set_size(rows.try_into().unwrap(), columns.try_into().unwrap());
+        let size = PtySize {
+            rows,
+            cols: columns,
+            pixel_width: 0,
+            pixel_height: 0,
+        };
         self.master.as_ref().unwrap().resize(size).unwrap();
     }
 
@@ -118,17 +152,14 @@ impl Session {
         rustix::process::kill_process(pid, signal).unwrap();
     }
 
-    /// Closes the terminal, as a closed window does.
-    pub fn close(&mut self) {
-        self.writer = None;
-        self.master = None;
-    }
-
     /// Waits for the process to end and for the last of its output.
     pub fn end(&mut self) -> ExitStatus {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            match self.output.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            match self
+                .output
+                .recv_timeout(deadline.saturating_duration_since(Instant::now()))
+            {
                 Ok(bytes) => self.take(&bytes),
                 Err(RecvTimeoutError::Disconnected) => return self.child.wait().unwrap(),
                 Err(RecvTimeoutError::Timeout) => {
@@ -145,11 +176,18 @@ impl Session {
         assert!(!screen.alternate_screen(), "still on the alternate screen");
         assert!(!screen.hide_cursor(), "the cursor is still hidden");
         assert!(!screen.bracketed_paste(), "bracketed paste is still on");
-        assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None, "the mouse is still captured");
+        assert_eq!(
+            screen.mouse_protocol_mode(),
+            vt100::MouseProtocolMode::None,
+            "the mouse is still captured"
+        );
         if let Some(name) = self.master.as_ref().and_then(|master| master.tty_name()) {
             let terminal = std::fs::File::open(name).unwrap();
             let modes = rustix::termios::tcgetattr(&terminal).unwrap().local_modes;
-            assert!(modes.contains(LocalModes::ECHO | LocalModes::ICANON), "the terminal is still raw");
+            assert!(
+                modes.contains(LocalModes::ECHO | LocalModes::ICANON),
+                "the terminal is still raw"
+            );
         }
     }
 }

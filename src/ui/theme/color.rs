@@ -92,7 +92,11 @@ fn distance(a: (u8, u8, u8), b: (u8, u8, u8)) -> u32 {
 /// Reads `#rrggbb`, or the name of one of the terminal's own sixteen colours, or `default`.
 pub(super) fn parse(text: &str) -> Option<Color> {
     if let Some(hex) = text.strip_prefix('#') {
-        let value = u32::from_str_radix(hex, 16).ok().filter(|_| hex.len() == 6)?;
+        // The number's own reader would take a sign for a digit.
+        if hex.len() != 6 || !hex.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return None;
+        }
+        let value = u32::from_str_radix(hex, 16).ok()?;
         let [_, r, g, b] = value.to_be_bytes();
         return Some(Color::Rgb(r, g, b));
     }

@@ -37,38 +37,14 @@ struct File {
 /// Loads the theme of this name from `folder` or from those that ship. What could not be used is told in words for the
 /// person; the theme comes out complete in any case.
 pub fn load(name: &str, folder: Option<&Path>) -> (Theme, Vec<String>) {
-    let mut warnings = Vec::new();
-    let mut chain = Vec::new();
-    let mut next = Some(name.to_owned());
-    while let Some(wanted) = next.take() {
-        if chain.iter().any(|(seen, _)| *seen == wanted) || chain.len() == DEEPEST {
-            warnings.push(format!(
-                "theme '{name}' inherits in a circle through '{wanted}'; the circle is cut there"
-            ));
-            break;
-        }
-        let file = match read(&wanted, folder) {
-            Ok(file) => file,
-            Err(problem) => {
-                warnings.push(problem);
-                File::default()
-            }
-        };
-        next.clone_from(&file.inherits);
-        chain.push((wanted, file));
-    }
-    if chain.last().is_none_or(|(last, _)| last != BUILT_IN[0].0) {
-        let base = read(BUILT_IN[0].0, None).unwrap_or_default();
-        chain.push((BUILT_IN[0].0.to_owned(), base));
-    }
-
+    let (chain, mut warnings) = chain(name, folder);
     let mut styles = [Style::default(); Role::ALL.len()];
     // The nearest palette wins, also for the roles of an inherited theme: that is how a theme changes another's colours.
     let mut palette = BTreeMap::new();
-    for (_, file) in chain.iter().rev() {
-        palette.extend(file.palette.clone());
+    for link in chain.iter().rev() {
+        palette.extend(link.file.palette.clone());
     }
-    for (theme, file) in chain.iter().rev() {
+    for Link { name: theme, file, .. } in chain.iter().rev() {
         for (role, value) in &file.roles {
             match Role::ALL.iter().find(|(_, known)| known == role) {
                 Some((found, _)) => match style(value, &palette) {
@@ -88,8 +64,70 @@ pub fn load(name: &str, folder: Option<&Path>) -> (Theme, Vec<String>) {
     )
 }
 
+/// A theme and those that it inherits from, the farthest last, which is always the `quipu` that ships.
+fn chain(name: &str, folder: Option<&Path>) -> (Vec<Link>, Vec<String>) {
+    let mut warnings = Vec::new();
+    let mut chain: Vec<Link> = Vec::new();
+    let mut next = Some(name.to_owned());
+    while let Some(wanted) = next.take() {
+        let seen = |shipped| chain.iter().any(|link| link.name == wanted && link.shipped == shipped);
+        // A person's `night` may inherit from the `night` that ships: the name then means that one.
+        let own_is_taken = seen(false);
+        if seen(true) || (own_is_taken && shipped(&wanted).is_none()) {
+            warnings.push(format!(
+                "theme '{name}' inherits in a circle through '{wanted}'; the circle is cut there"
+            ));
+            break;
+        }
+        if chain.len() == DEEPEST {
+            warnings.push(format!(
+                "theme '{name}' inherits through more than {DEEPEST} themes; '{wanted}' is left out"
+            ));
+            break;
+        }
+        let folder = folder.filter(|_| !own_is_taken);
+        let link = read(&wanted, folder).unwrap_or_else(|problem| {
+            warnings.push(problem);
+            Link::empty(wanted)
+        });
+        next.clone_from(&link.file.inherits);
+        chain.push(link);
+    }
+    let base = BUILT_IN[0].0;
+    if chain.last().is_none_or(|last| last.name != base || !last.shipped) {
+        chain.push(read(base, None).unwrap_or_else(|_| Link::empty(base.to_owned())));
+    }
+    (chain, warnings)
+}
+
+/// One theme of a chain.
+struct Link {
+    name: String,
+    /// Whether it is one that ships, rather than a person's own of that name.
+    shipped: bool,
+    file: File,
+}
+
+impl Link {
+    fn empty(name: String) -> Self {
+        Self {
+            name,
+            shipped: false,
+            file: File::default(),
+        }
+    }
+}
+
+/// The source of a theme that ships.
+fn shipped(name: &str) -> Option<&'static str> {
+    BUILT_IN
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, source)| *source)
+}
+
 /// The file of a theme: a path, a file in the folder, or one that ships.
-fn read(name: &str, folder: Option<&Path>) -> Result<File, String> {
+fn read(name: &str, folder: Option<&Path>) -> Result<Link, String> {
     let named = Path::new(name);
     let own = folder
         .map(|folder| folder.join(format!("{name}.toml")))
@@ -99,12 +137,13 @@ fn read(name: &str, folder: Option<&Path>) -> Result<File, String> {
     } else {
         own
     };
+    let ships = path.is_none();
     let (source, place) = if let Some(path) = path {
         let place = path.display().to_string();
         let source = fs::read_to_string(&path).map_err(|error| format!("cannot read theme '{place}': {error}"))?;
         (source, place)
-    } else if let Some((_, source)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
-        ((*source).to_owned(), name.to_owned())
+    } else if let Some(source) = shipped(name) {
+        (source.to_owned(), name.to_owned())
     } else {
         let known: Vec<_> = BUILT_IN.iter().map(|(name, _)| *name).collect();
         return Err(format!(
@@ -112,16 +151,26 @@ fn read(name: &str, folder: Option<&Path>) -> Result<File, String> {
             known.join(", ")
         ));
     };
-    toml::from_str(&source).map_err(|error| {
-        let line = error.span().map_or(1, |span| {
-            source[..span.start.min(source.len())].matches('\n').count() + 1
-        });
-        format!(
-            "theme '{place}' line {line}: {}; '{}' is used",
-            error.message().trim(),
-            BUILT_IN[0].0
-        )
-    })
+    match toml::from_str(&source) {
+        Ok(file) => Ok(Link {
+            name: name.to_owned(),
+            shipped: ships,
+            file,
+        }),
+        Err(error) => Err(broken(&place, &source, &error)),
+    }
+}
+
+/// What is wrong with a theme file, and where.
+fn broken(place: &str, source: &str, error: &toml::de::Error) -> String {
+    let line = error.span().map_or(1, |span| {
+        source[..span.start.min(source.len())].matches('\n').count() + 1
+    });
+    format!(
+        "theme '{place}' line {line}: {}; '{}' is used",
+        error.message().trim(),
+        BUILT_IN[0].0
+    )
 }
 
 /// A style: a colour, or a table of `fg`, `bg` and switches.
@@ -162,15 +211,18 @@ fn modifier(name: &str) -> Option<Modifier> {
 }
 
 fn color(name: &str, palette: &BTreeMap<String, String>) -> Result<Color, String> {
-    let value = palette.get(name).map_or(name, String::as_str);
-    parse(value).ok_or_else(|| {
+    const FORMS: &str = "give '#rrggbb', a palette name, or one such as 'bright-blue'";
+    if let Some(value) = palette.get(name) {
+        return parse(value).ok_or_else(|| format!("palette '{name}' is '{value}', which is no colour: {FORMS}"));
+    }
+    parse(name).ok_or_else(|| {
         let known = palette
             .keys()
             .map(String::as_str)
             .chain(NAMES.iter().map(|(name, _)| *name));
         match nearest(name, known) {
-            Some(near) => format!("'{value}' is no colour; did you mean '{near}'?"),
-            None => format!("'{value}' is no colour: give '#rrggbb', a palette name, or one such as 'bright-blue'"),
+            Some(near) => format!("'{name}' is no colour; did you mean '{near}'?"),
+            None => format!("'{name}' is no colour: {FORMS}"),
         }
     })
 }

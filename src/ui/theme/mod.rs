@@ -31,9 +31,13 @@ impl Theme {
         for (style, (role, _)) in self.styles.iter_mut().zip(Role::ALL) {
             style.fg = style.fg.and_then(|color| depth.show(color));
             style.bg = style.bg.and_then(|color| depth.show(color));
-            // A selection that lost its colour still has to be seen.
-            if depth == ColorDepth::None && role == Role::Selection {
-                *style = style.add_modifier(Modifier::REVERSED);
+            // What only its ground told apart still has to be seen.
+            if depth == ColorDepth::None {
+                *style = match role {
+                    Role::Selection => style.add_modifier(Modifier::REVERSED),
+                    Role::TokenOdd => style.add_modifier(Modifier::UNDERLINED),
+                    _ => *style,
+                };
             }
         }
         self

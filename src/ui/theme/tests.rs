@@ -61,7 +61,12 @@ fn true_colour_themes_can_be_read() {
         for (role, role_name) in Role::ALL {
             let style = theme.style(role);
             let bg = style.bg.unwrap_or(ground);
-            let Some(fg) = style.fg else { continue };
+            // Left to the terminal, either could be any colour on our ground.
+            let fg = style.fg.unwrap_or_else(|| panic!("{name}: {role_name} has no colour"));
+            assert!(
+                !style.add_modifier.contains(Modifier::DIM),
+                "{name}: {role_name} is dimmed by an unknown amount"
+            );
             let secondary = [
                 Role::Dim,
                 Role::Placeholder,
@@ -90,8 +95,25 @@ fn fewer_colours_still_tell_things_apart() {
             .all(|(role, _)| plain.style(*role).fg.is_none() && plain.style(*role).bg.is_none())
     );
     assert!(plain.style(Role::Selection).add_modifier.contains(Modifier::REVERSED));
+    assert!(plain.style(Role::TokenOdd).add_modifier.contains(Modifier::UNDERLINED));
     let some = theme.degrade(ColorDepth::Ansi256);
     assert!(matches!(some.style(Role::Accent).fg, Some(Color::Indexed(16..))));
+}
+
+#[test]
+fn no_text_sinks_into_its_ground_where_colours_are_few() {
+    for (name, _) in BUILT_IN {
+        for depth in [ColorDepth::Ansi16, ColorDepth::Ansi256] {
+            let theme = load(name, None).0.degrade(depth);
+            for (role, role_name) in Role::ALL {
+                let style = theme.style(role);
+                assert!(!matches!(style.fg, Some(Color::Rgb(..))), "{name}: {role_name}");
+                if let (Some(fg), Some(bg)) = (style.fg, style.bg.or(theme.background())) {
+                    assert_ne!(fg, bg, "{name}: {role_name} at {depth:?}");
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -142,4 +164,43 @@ fn mistakes_are_named_and_cost_only_themselves() {
         load("nonsense", None).0.style(Role::Strong),
         load("quipu", None).0.style(Role::Strong)
     );
+}
+
+#[test]
+fn a_persons_own_theme_may_stand_on_the_one_of_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let own = |name: &str| load(name, Some(folder.path()));
+
+    write("night.toml", "inherits = \"night\"\n[palette]\naccent = \"#00ffff\"\n");
+    let (night, warnings) = own("night");
+    assert_eq!(warnings, Vec::<String>::new());
+    assert_eq!(night.style(Role::Accent).fg, Some(Color::Rgb(0, 255, 255)));
+    assert_eq!(night.background(), load("night", None).0.background());
+
+    // Without a word about inheritance too, no role is left bare.
+    write("quipu.toml", "[roles]\naccent = \"red\"\n");
+    let (quipu, warnings) = own("quipu");
+    assert_eq!(warnings, Vec::<String>::new());
+    assert_eq!(quipu.style(Role::Accent).fg, Some(Color::Red));
+    assert_eq!(quipu.style(Role::Strong), load("quipu", None).0.style(Role::Strong));
+}
+
+#[test]
+fn a_bad_palette_is_named_where_it_is_used() {
+    let folder = tempfile::tempdir().unwrap();
+    for bad in ["#+12345", "#fff", "#12345g", "#ééé", "", "bleu"] {
+        fs::write(
+            folder.path().join("mine.toml"),
+            format!("[palette]\nsea = \"{bad}\"\n[roles]\ncode = \"sea\"\n"),
+        )
+        .unwrap();
+        let (theme, warnings) = load("mine", Some(folder.path()));
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(
+            warnings[0].contains(&format!("palette 'sea' is '{bad}'")),
+            "{warnings:?}"
+        );
+        assert_eq!(theme.style(Role::Code), load("quipu", None).0.style(Role::Code));
+    }
 }
