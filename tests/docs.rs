@@ -89,7 +89,7 @@ fn svg(screen: &vt100::Screen) -> String {
     );
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"ui-monospace, \
-         Menlo, Consolas, monospace\" font-size=\"14\"><rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#16181f\"/>\n"
+         Menlo, Consolas, 'DejaVu Sans Mono', monospace\" font-size=\"14\"><rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#16181f\"/>\n"
     );
     for row in 0..rows.get() {
         for column in 0..columns.get() {

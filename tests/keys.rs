@@ -279,3 +279,17 @@ fn the_scripts_for_demonstrations_can_be_played() {
         assert!(script.is_ok(), "{}: {}", path.display(), script.unwrap_err());
     }
 }
+
+#[test]
+fn nothing_is_sent_from_under_an_overlay() {
+    let mut quipu = Harness::new(ECHO);
+    quipu
+        .keys("waiting")
+        .keys("<f1>")
+        .keys("<enter>")
+        .keys("<alt-r>")
+        .keys("typed");
+    assert_eq!(quipu.said(), Vec::<String>::new());
+    quipu.keys("<esc>");
+    assert_eq!(quipu.shell.composed(), "waiting", "neither sent nor changed");
+}

@@ -2,7 +2,7 @@
 
 use crossterm::event::{Event, KeyEvent, MouseEventKind};
 
-use crate::app::{Action, Msg, State};
+use crate::app::{Action, CommandId, Msg, State};
 
 use super::composer::Composer;
 use super::keymap::{Context, KeyChord, Keymap};
@@ -35,14 +35,16 @@ fn key_pressed(key: KeyEvent, state: &State, keymap: &Keymap, composer: &mut Com
     let Some(chord) = KeyChord::of(key) else {
         return Vec::new();
     };
+    let covered = state.screen.overlay.is_some();
     match keymap.lookup(&contexts(chord, state, composer), chord) {
+        // What lies over the transcript takes the keyboard until it is closed: a hidden message is not sent or changed.
+        Some(action) if covered && !acts_over(action) => Vec::new(),
         Some(Action::Newline) => {
             composer.newline();
             vec![Msg::Edited(composer.text())]
         }
         Some(action) => vec![Msg::Action(action)],
-        // What lies over the transcript takes the keyboard until it is closed.
-        None if state.screen.overlay.is_some() => Vec::new(),
+        None if covered => Vec::new(),
         None => {
             if composer.key(key) {
                 vec![Msg::Edited(composer.text())]
@@ -51,6 +53,17 @@ fn key_pressed(key: KeyEvent, state: &State, keymap: &Keymap, composer: &mut Com
             }
         }
     }
+}
+
+/// Whether an action has a meaning while something lies over the transcript.
+fn acts_over(action: Action) -> bool {
+    use Action::{Escape, Follow, Interrupt, LineDown, LineUp, PageDown, PageUp, Redraw, Suspend, Top};
+    let moves = matches!(action, LineUp | LineDown | PageUp | PageDown | Top | Follow);
+    moves
+        || matches!(
+            action,
+            Escape | Interrupt | Redraw | Suspend | Action::Run(CommandId::Help | CommandId::Quit)
+        )
 }
 
 /// The contexts that are asked, the narrowest first.
