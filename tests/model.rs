@@ -215,6 +215,24 @@ fn a_padded_qwen2_of_random_weights_talks() {
 }
 
 #[test]
+fn a_template_that_is_only_a_name_gives_way_to_the_built_in_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("named.gguf");
+    let mut file = gguf::tiny_qwen2(&cria(), 0, 1);
+    file.set("tokenizer.chat_template", gguf::text("mistral-v7-tekken"));
+    file.write(&path);
+    let mut talk = Talk::load(&path, LoadOptions::default());
+    assert!(talk.model.template.contains("chatml"), "{}", talk.model.template);
+    let text: String = talk
+        .render(&[user("hello")])
+        .tokens
+        .iter()
+        .map(|t| t.text.clone())
+        .collect();
+    assert!(text.contains("<|im_start|>user\nhello<|im_end|>"), "{text}");
+}
+
+#[test]
 fn a_full_context_ends_the_answer_and_says_so() {
     let mut talk = Talk::load(
         &cria(),

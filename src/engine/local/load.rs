@@ -154,16 +154,20 @@ impl Local<'_> {
 
 /// The template that will be used and where it comes from, in words.
 fn chat_template(file: &ModelFile, options: &LoadOptions) -> Result<(Template, String), TemplateError> {
-    let own = file.metadata().chat_template();
-    let (template, words) = match (&options.template, own) {
-        (Some(given), _) => (Template::new(given)?, "the template that was given".to_owned()),
-        (None, Some(own)) => (Template::new(own)?, "the model's own template".to_owned()),
-        (None, None) => {
-            let words = format!("the built-in template '{}', for the model has none", prompt::DEFAULT);
-            (Template::built_in(prompt::DEFAULT)?, words)
-        }
+    if let Some(given) = &options.template {
+        return Ok((Template::new(given)?, "the template that was given".to_owned()));
+    }
+    let built_in = |why: &str| {
+        let words = format!("the built-in template '{}', for the model {why}", prompt::DEFAULT);
+        Ok((Template::built_in(prompt::DEFAULT)?, words))
     };
-    Ok((template, words))
+    match file.metadata().chat_template().map(Template::new) {
+        Some(Ok(own)) => Ok((own, "the model's own template".to_owned())),
+        // Some files name a template where its text should be.
+        Some(Err(TemplateError::NoMessages { .. })) => built_in("only names one"),
+        Some(Err(error)) => Err(error),
+        None => built_in("has none"),
+    }
 }
 
 fn info(
