@@ -163,7 +163,7 @@ impl FromStr for KeyChord {
                 )));
             }
             // What Shift makes of a digit or a mark depends on the keyboard.
-            if shift && typed == c && !c.is_uppercase() {
+            if shift && typed == c && !c.is_uppercase() && c != ' ' {
                 return Err(wrong(format!(": write the character that Shift makes of '{c}'")));
             }
             held.remove(KeyModifiers::SHIFT);

@@ -50,6 +50,7 @@ fn the_same_chord_may_be_written_in_several_ways() {
         ("alt-shift-r", "alt-R"),
         ("shift-é", "É"),
         ("cmd-k", "super-k"),
+        ("shift-space", "space"),
         ("escape", "esc"),
         ("Return", "enter"),
     ] {

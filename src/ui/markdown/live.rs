@@ -1,7 +1,7 @@
 //! Markdown that is still being written: blocks that are over keep their lines, and only the last one is rendered again, so a
 //! token costs the same at the end of a long answer as at its beginning.
 
-use pulldown_cmark::{Event, Parser};
+use pulldown_cmark::{Event, Parser, Tag};
 use ratatui::text::Line;
 
 use crate::ui::theme::Theme;
@@ -19,33 +19,45 @@ pub struct Live {
     /// The source that the lines are of; to see whether it only grew.
     source: String,
     width: u16,
-    theme: String,
+    theme: Option<Theme>,
 }
 
 impl Live {
     /// The lines of `source`. Cheap where it begins with what was given last time, at the same width and theme.
     pub fn update(&mut self, source: &str, width: u16, theme: &Theme) -> &[Line<'static>] {
-        let same = self.width == width && self.theme == theme.name;
+        let same = self.width == width && self.theme.as_ref() == Some(theme);
         if same && self.source == source {
             return &self.lines;
         }
-        // A link's definition may come after its use: such a text has no part that is over before its end.
-        let local = !source.contains("]:");
-        if !(same && local && source.starts_with(&self.source)) {
+        if !(same && source.starts_with(&self.source)) {
             *self = Self {
                 width,
-                theme: theme.name.clone(),
+                theme: Some(theme.clone()),
                 ..Self::default()
             };
         }
-        let rest = &source[self.frozen..];
-        let last = if local { last_block(rest).unwrap_or(0) } else { 0 };
-        let (tail, over) = render_to(
-            rest,
-            usize::from(width),
-            theme,
-            if last == 0 { usize::MAX } else { last },
-        );
+        self.draw(source, theme);
+        self.source.push_str(&source[self.source.len()..]);
+        &self.lines
+    }
+
+    /// Bytes of the source that are not rendered again.
+    #[cfg(test)]
+    pub(super) fn frozen(&self) -> usize {
+        self.frozen
+    }
+
+    /// Renders what is not frozen, and freezes what is over.
+    fn draw(&mut self, source: &str, theme: &Theme) {
+        let last = match end_of_finished(&source[self.frozen..]) {
+            Finished::Until(last) => last,
+            Finished::Nothing => {
+                (self.frozen, self.kept) = (0, 0);
+                0
+            }
+        };
+        let until = if last == 0 { usize::MAX } else { last };
+        let (tail, over) = render_to(&source[self.frozen..], usize::from(self.width), theme, until);
         self.lines.truncate(self.kept);
         if !self.lines.is_empty() && !tail.is_empty() {
             self.lines.push(Line::default());
@@ -55,30 +67,47 @@ impl Live {
             self.frozen += last;
         }
         self.lines.extend(tail);
-        self.source.clear();
-        self.source.push_str(source);
-        &self.lines
     }
 }
 
-/// Where the line begins on which the last block of the outermost level begins. A line that may still grow decides nothing:
-/// four asterisks are a rule until a word follows.
-fn last_block(source: &str) -> Option<usize> {
+/// What of a growing text will look the same whatever follows.
+enum Finished {
+    /// The blocks before this byte.
+    Until(usize),
+    /// None of it, not even what was finished before.
+    Nothing,
+}
+
+/// Finds the line on which the last block of the outermost level begins. A line that may still grow decides nothing: four
+/// asterisks are a rule until a word follows. It takes two lines to decide a table.
+fn end_of_finished(source: &str) -> Finished {
+    let parser = Parser::new_ext(source, OPTIONS);
+    // A link's definition changes the blocks before it.
+    if parser.reference_definitions().iter().next().is_some() {
+        return Finished::Nothing;
+    }
+    // Where the last line that cannot grow ends, and the one before it.
+    let mut ends = source.rmatch_indices('\n').map(|(at, _)| at);
+    let (one, two) = (ends.next().unwrap_or(0), ends.next().unwrap_or(0));
     let mut depth = 0_usize;
-    let mut last = None;
-    for (event, range) in Parser::new_ext(source, OPTIONS).into_offset_iter() {
-        let decided = source[range.start..].contains('\n');
-        match event {
-            Event::Start(_) => {
-                if depth == 0 && decided {
-                    last = Some(range.start);
-                }
+    let mut last = 0;
+    for (event, range) in parser.into_offset_iter() {
+        let outermost = depth == 0;
+        let decided = match event {
+            Event::Start(ref tag) => {
                 depth += 1;
+                if matches!(tag, Tag::Table(_)) { two } else { one }
             }
-            Event::End(_) => depth = depth.saturating_sub(1),
-            Event::Rule if depth == 0 && decided => last = Some(range.start),
-            _ => {}
+            Event::Rule => one,
+            Event::End(_) => {
+                depth = depth.saturating_sub(1);
+                continue;
+            }
+            _ => continue,
+        };
+        if outermost && range.start <= decided {
+            last = range.start;
         }
     }
-    last.map(|at| source[..at].rfind('\n').map_or(0, |line| line + 1))
+    Finished::Until(source[..last].rfind('\n').map_or(0, |line| line + 1))
 }

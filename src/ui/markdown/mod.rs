@@ -1,6 +1,8 @@
 //! Markdown to styled lines. The source is sanitised text that a model wrote: nothing in it is trusted to be well-formed.
 
+mod link;
 mod live;
+mod nest;
 mod render;
 mod table;
 #[cfg(test)]

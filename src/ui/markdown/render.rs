@@ -1,5 +1,5 @@
-//! One pass over the parser's events: blocks become lines with the prefixes of what they stand in (quotes, lists). Tables are
-//! `table`'s business, breaking lines is `wrap`'s.
+//! One pass over the parser's events: blocks become lines. What stands before them in quotes and lists is `nest`'s business,
+//! tables are `table`'s, breaking lines is `wrap`'s.
 
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use ratatui::style::Style;
@@ -7,16 +7,15 @@ use ratatui::text::{Line, Span};
 
 use crate::ui::theme::{Role, Theme};
 
+use super::link;
+use super::nest::Nest;
 use super::table::{self, Cell};
-use super::wrap::{Piece, Prefix, columns, wrap};
+use super::wrap::{Piece, columns, cut, wrap};
 
 /// What we read of markdown beyond its core.
 pub(super) const OPTIONS: Options = Options::ENABLE_STRIKETHROUGH
     .union(Options::ENABLE_TABLES)
     .union(Options::ENABLE_TASKLISTS);
-
-/// Quotes and lists deeper than this are drawn as deep as this: no one can tell them apart, and lines must keep room for text.
-const DEEPEST: usize = 8;
 
 /// Renders markdown at a width.
 pub(super) fn render(source: &str, width: usize, theme: &Theme) -> Vec<Line<'static>> {
@@ -46,29 +45,17 @@ pub(super) fn render_to(source: &str, width: usize, theme: &Theme, offset: usize
     (renderer.lines, before)
 }
 
-/// What blocks stand in.
-enum Container {
-    Quote,
-    /// The number of the next item, or none for bullets.
-    List(Option<u64>),
-    /// The marker not yet drawn, and its columns.
-    Item {
-        marker: Option<String>,
-        indent: usize,
-    },
-}
-
 struct Renderer<'t> {
     width: usize,
     theme: &'t Theme,
     lines: Vec<Line<'static>>,
-    containers: Vec<Container>,
+    nest: Nest,
     /// The paragraph, heading or cell being read.
     pieces: Vec<Piece>,
     /// Styles of the spans that are open, the innermost last.
     styles: Vec<Style>,
-    /// Destinations of the links that are open.
-    links: Vec<String>,
+    /// Destinations of the links that are open, and the piece that each label begins with.
+    links: Vec<(String, usize)>,
     code: Option<String>,
     table: Option<Table>,
     /// Whether a blank line is due before the next block, and within how many of the containers.
@@ -87,7 +74,7 @@ impl<'t> Renderer<'t> {
             width,
             theme,
             lines: Vec::new(),
-            containers: Vec::new(),
+            nest: Nest::new(width, theme),
             pieces: Vec::new(),
             styles: vec![theme.style(Role::Text)],
             links: Vec::new(),
@@ -130,7 +117,7 @@ impl<'t> Renderer<'t> {
             }
             Tag::BlockQuote(_) => {
                 self.flush();
-                self.containers.push(Container::Quote);
+                self.nest.enter_quote();
                 self.styles.push(self.theme.style(Role::Quote));
             }
             Tag::CodeBlock(kind) => {
@@ -143,7 +130,7 @@ impl<'t> Renderer<'t> {
             }
             Tag::List(first) => {
                 self.flush();
-                self.containers.push(Container::List(first));
+                self.nest.enter_list(first);
             }
             Tag::Item => self.item(),
             Tag::Table(alignments) => {
@@ -153,17 +140,17 @@ impl<'t> Renderer<'t> {
                     rows: Vec::new(),
                 });
             }
-            Tag::TableHead | Tag::TableRow => {
-                if let Some(table) = &mut self.table {
-                    table.rows.push(Vec::new());
-                }
+            Tag::TableHead => {
+                self.table_row();
+                self.push_style(self.theme.style(Role::Strong));
             }
+            Tag::TableRow => self.table_row(),
             Tag::Emphasis => self.push_style(self.theme.style(Role::Emphasis)),
             Tag::Strong => self.push_style(self.theme.style(Role::Strong)),
             Tag::Strikethrough => self.push_style(self.theme.style(Role::Struck)),
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
                 self.push_style(self.theme.style(Role::Link));
-                self.links.push(dest_url.into_string());
+                self.links.push((dest_url.into_string(), self.pieces.len()));
             }
             _ => self.flush(),
         }
@@ -186,10 +173,10 @@ impl<'t> Renderer<'t> {
             TagEnd::Item => {
                 self.flush();
                 // An empty item still shows its marker.
-                if matches!(self.containers.last(), Some(Container::Item { marker: Some(_), .. })) {
+                if self.nest.owes_marker() {
                     self.paragraph(&[]);
                 }
-                self.containers.pop();
+                self.nest.leave();
                 self.gap = None;
             }
             TagEnd::TableCell => {
@@ -199,8 +186,8 @@ impl<'t> Renderer<'t> {
                 }
             }
             TagEnd::Table => self.table_block(),
-            TagEnd::TableHead | TagEnd::TableRow => {}
-            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => {
+            TagEnd::TableRow => {}
+            TagEnd::TableHead | TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => {
                 self.styles.pop();
             }
             TagEnd::Link | TagEnd::Image => {
@@ -213,8 +200,8 @@ impl<'t> Renderer<'t> {
 
     /// Leaves a quote or a list. Where nothing was drawn in it, the gap before it is still due.
     fn leave(&mut self) {
-        self.containers.pop();
-        let outside = self.containers.len();
+        self.nest.leave();
+        let outside = self.nest.depth();
         self.gap = Some(self.gap.map_or(outside, |gap| gap.min(outside)));
     }
 
@@ -238,47 +225,59 @@ impl<'t> Renderer<'t> {
         self.pieces.push(Piece::new(text, style));
     }
 
-    /// Where a link leads is always shown: words can lie about it.
+    /// Says where a link leads.
     fn link_target(&mut self) {
-        let Some(target) = self.links.pop() else { return };
-        let label: String = self.pieces.iter().map(|piece| piece.text.as_str()).collect();
-        if !target.is_empty() && !label.ends_with(&target) {
-            let style = self.theme.style(Role::Dim);
-            self.piece(&format!(" ({})", host(&target)), style);
+        let Some((target, start)) = self.links.pop() else {
+            return;
+        };
+        let mut label = String::new();
+        for piece in self.pieces.iter().skip(start) {
+            label.push_str(&piece.text);
+            // Longer than its target, a label says something else; pictures within pictures are not read over and over.
+            if label.len() > target.len() {
+                break;
+            }
+        }
+        if let Some(told) = link::told(&label, &target) {
+            self.piece(&told, self.theme.style(Role::Dim));
         }
     }
 
     /// Ends the paragraph that is being read.
     fn flush(&mut self) {
-        if !self.pieces.is_empty() {
-            let pieces = std::mem::take(&mut self.pieces);
+        let mut pieces = std::mem::take(&mut self.pieces);
+        // A block of HTML ends with the end of its line, which is none of a paragraph's.
+        if let Some(last) = pieces.last_mut() {
+            last.text.truncate(last.text.trim_end_matches('\n').len());
+        }
+        if !pieces.is_empty() {
             self.paragraph(&pieces);
         }
     }
 
     fn paragraph(&mut self, pieces: &[Piece]) {
         self.blank();
-        let prefix = self.prefix();
+        let prefix = self.nest.prefix();
         self.lines.extend(wrap(pieces, self.width, &prefix));
-        self.gap = Some(self.containers.len());
+        self.gap = Some(self.nest.depth());
     }
 
     fn rule(&mut self) {
         self.flush();
         self.blank();
-        let prefix = self.prefix();
+        let prefix = self.nest.prefix();
         let style = self.theme.style(Role::Rule);
         let length = self.room(&prefix.first);
         self.lines.push(line(prefix.first, "─".repeat(length), style));
-        self.gap = Some(self.containers.len());
+        self.gap = Some(self.nest.depth());
     }
 
     fn code_label(&mut self, language: &str) {
         if !language.is_empty() {
             self.blank();
-            let prefix = self.prefix();
+            let prefix = self.nest.prefix();
             let room = self.room(&prefix.first);
-            let label: String = language.chars().take(room).collect();
+            let label = cut(language, room, room).swap_remove(0);
             self.lines
                 .push(line(prefix.first, label, self.theme.style(Role::CodeLabel)));
             self.gap = None;
@@ -292,16 +291,18 @@ impl<'t> Renderer<'t> {
         let style = self.theme.style(Role::CodeBlock);
         let mark = Span::styled("↪ ", self.theme.style(Role::Dim));
         for text in code.strip_suffix('\n').unwrap_or(&code).split('\n') {
-            let prefix = self.prefix();
+            let prefix = self.nest.prefix();
             let room = self.room(&prefix.first);
             // Columns that are filled give the block its ground.
-            for (n, part) in cut(text, room).into_iter().enumerate() {
+            // Behind the mark there is still room for a wide character, or there is no mark.
+            let marked = if room > 3 { room - 2 } else { room };
+            for (n, part) in cut(text, room, marked).into_iter().enumerate() {
                 let mut spans = if n == 0 {
                     prefix.first.clone()
                 } else {
                     prefix.rest.clone()
                 };
-                let continued = n > 0 && room > 2;
+                let continued = n > 0 && marked < room;
                 if continued {
                     spans.push(mark.clone());
                 }
@@ -311,13 +312,19 @@ impl<'t> Renderer<'t> {
                 self.lines.push(Line::from(spans));
             }
         }
-        self.gap = Some(self.containers.len());
+        self.gap = Some(self.nest.depth());
+    }
+
+    fn table_row(&mut self) {
+        if let Some(table) = &mut self.table {
+            table.rows.push(Vec::new());
+        }
     }
 
     fn table_block(&mut self) {
         let Some(table) = self.table.take() else { return };
         self.blank();
-        let prefix = self.prefix();
+        let prefix = self.nest.prefix();
         let room = self.room(&prefix.first);
         for (n, row) in table::render(&table.rows, &table.alignments, room, self.theme)
             .into_iter()
@@ -327,32 +334,16 @@ impl<'t> Renderer<'t> {
             self.lines
                 .push(Line::from(before.iter().cloned().chain(row.spans).collect::<Vec<_>>()));
         }
-        self.gap = Some(self.containers.len());
+        self.gap = Some(self.nest.depth());
     }
 
     fn item(&mut self) {
         self.flush();
-        let number = match self.containers.last_mut() {
-            Some(Container::List(Some(number))) => {
-                *number += 1;
-                Some(*number - 1)
-            }
-            _ => None,
-        };
-        let marker = number.map_or_else(|| "• ".to_owned(), |n| format!("{n}. "));
-        let indent = columns(&marker);
         // The first item of a list inside an item follows its text at once.
-        let mut items = self.containers.iter().rev().filter_map(|c| match c {
-            Container::Item { marker, .. } => Some(marker),
-            _ => None,
-        });
-        if items.next().is_some_and(Option::is_none) {
+        if self.nest.goes_on_in_item() {
             self.gap = None;
         }
-        self.containers.push(Container::Item {
-            marker: Some(marker),
-            indent,
-        });
+        self.nest.enter_item();
     }
 
     /// The blank line between two blocks, with the bars of the quotes that both stand in.
@@ -360,52 +351,9 @@ impl<'t> Renderer<'t> {
         if let Some(shared) = self.gap.take()
             && !self.lines.is_empty()
         {
-            let prefix = self.hanging(shared);
+            let prefix = self.nest.hanging(shared);
             self.lines.push(Line::from(prefix));
         }
-    }
-
-    /// The prefix of the next block; a marker is used up by it.
-    fn prefix(&mut self) -> Prefix {
-        let rest = self.hanging(DEEPEST);
-        let mut first = Vec::new();
-        let (bar, marker_style) = (self.theme.style(Role::Quote), self.theme.style(Role::ListMarker));
-        let most = self.width / 2;
-        let mut used = 0;
-        for container in self.containers.iter_mut().take(DEEPEST) {
-            let (text, style) = match container {
-                Container::Quote => ("▎ ".to_owned(), bar),
-                Container::List(_) => continue,
-                Container::Item { marker, indent } => {
-                    (marker.take().unwrap_or_else(|| " ".repeat(*indent)), marker_style)
-                }
-            };
-            used += columns(&text);
-            if used <= most {
-                first.push(Span::styled(text, style));
-            }
-        }
-        Prefix { first, rest }
-    }
-
-    /// What stands before a line that begins no block, within the outermost `depth` containers.
-    fn hanging(&self, depth: usize) -> Vec<Span<'static>> {
-        let bar = self.theme.style(Role::Quote);
-        let mut spans = Vec::new();
-        let mut used = 0;
-        for container in self.containers.iter().take(depth.min(DEEPEST)) {
-            let text = match container {
-                Container::Quote => "▎ ".to_owned(),
-                Container::List(_) => continue,
-                Container::Item { indent, .. } => " ".repeat(*indent),
-            };
-            used += columns(&text);
-            // A prefix never takes more than half of the line.
-            if used <= self.width / 2 {
-                spans.push(Span::styled(text, bar));
-            }
-        }
-        spans
     }
 
     fn room(&self, prefix: &[Span<'_>]) -> usize {
@@ -417,32 +365,4 @@ impl<'t> Renderer<'t> {
 fn line(mut prefix: Vec<Span<'static>>, text: String, style: Style) -> Line<'static> {
     prefix.push(Span::styled(text, style));
     Line::from(prefix)
-}
-
-/// Cuts a line of code into parts that fit, the later ones two columns narrower for their mark.
-fn cut(text: &str, room: usize) -> Vec<String> {
-    use unicode_segmentation::UnicodeSegmentation;
-    let mut parts = vec![String::new()];
-    let mut used = 0;
-    for grapheme in text.graphemes(true) {
-        let size = columns(grapheme);
-        let most = if parts.len() > 1 && room > 2 { room - 2 } else { room };
-        if used + size > most && used > 0 {
-            parts.push(String::new());
-            used = 0;
-        }
-        used += size;
-        if let Some(part) = parts.last_mut() {
-            part.push_str(grapheme);
-        }
-    }
-    parts
-}
-
-/// The part of a link that says where it leads: the host of a web address, else all of it.
-fn host(target: &str) -> &str {
-    let rest = target
-        .strip_prefix("https://")
-        .or_else(|| target.strip_prefix("http://"));
-    rest.map_or(target, |rest| rest.split(['/', '?', '#']).next().unwrap_or(rest))
 }

@@ -13,13 +13,16 @@ pub(super) type Cell = Vec<Piece>;
 /// Columns between two cells: a space, a bar, a space.
 const BETWEEN: usize = 3;
 
+/// Columns of the narrowest cell: a wide character fits.
+const NARROWEST: usize = 2;
+
 /// Draws rows, the first of which is the head, into `room` columns.
 pub(super) fn render(rows: &[Vec<Cell>], alignments: &[Alignment], room: usize, theme: &Theme) -> Vec<Line<'static>> {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     if count == 0 {
         return Vec::new();
     }
-    if room < count + BETWEEN * (count - 1) {
+    if room < NARROWEST * count + BETWEEN * (count - 1) {
         return squeezed(rows, room, theme);
     }
     let widths = widths(rows, count, room);
@@ -91,7 +94,8 @@ fn draw(row: &[Cell], widths: &[usize], alignments: &[Alignment], theme: &Theme)
                 spans.push(bar.clone());
             }
             let content = cell.get(at).cloned().unwrap_or_default();
-            let free = width.saturating_sub(content.width());
+            let taken: usize = content.spans.iter().map(|span| columns(&span.content)).sum();
+            let free = width.saturating_sub(taken);
             let before = match alignments.get(n) {
                 Some(Alignment::Right) => free,
                 Some(Alignment::Center) => free / 2,

@@ -1,9 +1,9 @@
 //! Breaking styled text into lines of a width, by what a terminal shows: graphemes and their columns. Knows no markdown.
 
+use ratatui::buffer::CellWidth;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::UnicodeWidthStr;
 
 /// A piece of text of one style.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,9 +30,35 @@ pub(in crate::ui) struct Prefix {
     pub(in crate::ui) rest: Vec<Span<'static>>,
 }
 
-/// Columns of a text.
+/// Columns of a text: the sum over its graphemes, as ratatui puts them into cells. Measured as a whole, a text with ligatures
+/// is narrower than that.
 pub(in crate::ui) fn columns(text: &str) -> usize {
-    text.width()
+    if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+        return text.len();
+    }
+    let shown = text
+        .graphemes(true)
+        .filter(|grapheme| !grapheme.contains(char::is_control));
+    shown.map(|grapheme| usize::from(grapheme.cell_width())).sum()
+}
+
+/// Cuts a text anywhere into parts of at most `first` and then `rest` columns. There is always at least one part.
+pub(super) fn cut(text: &str, first: usize, rest: usize) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut used = 0;
+    for grapheme in text.graphemes(true) {
+        let size = columns(grapheme);
+        let most = if parts.len() > 1 { rest } else { first };
+        if used + size > most && used > 0 {
+            parts.push(String::new());
+            used = 0;
+        }
+        used += size;
+        if let Some(part) = parts.last_mut() {
+            part.push_str(grapheme);
+        }
+    }
+    parts
 }
 
 /// Breaks `pieces` at spaces into lines of at most `width` columns with their prefix; a word longer than that is broken where
@@ -59,40 +85,46 @@ pub(in crate::ui) fn wrap(pieces: &[Piece], width: usize, prefix: &Prefix) -> Ve
 
 /// The line that is being filled.
 struct Breaker<'p> {
-    width: usize,
     prefix: &'p Prefix,
+    /// Columns for text on the first line, and on each that follows.
+    rooms: (usize, usize),
     lines: Vec<Line<'static>>,
     /// The line so far, without its prefix.
     line: Vec<Piece>,
     used: usize,
-    /// Where in `line` the word begins that is not ended yet (index of its first piece), and its columns.
+    /// Where in `line` what may not be parted begins (index of its first piece), and its columns.
     word: Option<(usize, usize)>,
+    /// The last character before the line's end.
+    last: Option<char>,
 }
 
 impl<'p> Breaker<'p> {
     fn new(width: usize, prefix: &'p Prefix) -> Self {
+        let room = |before: &[Span<'_>]| {
+            let taken: usize = before.iter().map(|span| columns(&span.content)).sum();
+            width.saturating_sub(taken).max(1)
+        };
         Self {
-            width,
             prefix,
+            rooms: (room(&prefix.first), room(&prefix.rest)),
             lines: Vec::new(),
             line: Vec::new(),
             used: 0,
             word: None,
+            last: None,
         }
     }
 
     /// Columns for text on the line at hand.
     fn room(&self) -> usize {
-        let before = if self.lines.is_empty() {
-            &self.prefix.first
+        if self.lines.is_empty() {
+            self.rooms.0
         } else {
-            &self.prefix.rest
-        };
-        let taken: usize = before.iter().map(|span| columns(&span.content)).sum();
-        self.width.saturating_sub(taken).max(1)
+            self.rooms.1
+        }
     }
 
-    /// Takes a word, a space or a punctuation mark.
+    /// Takes a word, a space, a punctuation mark, or a character of a script that is written without spaces.
     fn word(&mut self, text: &str, style: Style) {
         let size = columns(text);
         if text.trim().is_empty() {
@@ -105,6 +137,9 @@ impl<'p> Breaker<'p> {
             }
             return;
         }
+        if may_break(self.last, text) {
+            self.word = None;
+        }
         if self.used + size > self.room() {
             self.carry();
         }
@@ -113,14 +148,8 @@ impl<'p> Breaker<'p> {
             self.end();
         }
         if self.used + size <= self.room() {
-            if breaks_anywhere(text) {
-                self.word = None;
-            } else if self.word.is_none() {
-                self.word = Some((self.line.len(), 0));
-            }
-            if let Some((_, columns)) = &mut self.word {
-                *columns += size;
-            }
+            let (_, columns) = self.word.get_or_insert((self.line.len(), 0));
+            *columns += size;
             self.put(text, size, style);
         } else {
             self.break_up(text, style);
@@ -137,7 +166,7 @@ impl<'p> Breaker<'p> {
                 self.line = word;
                 self.word = Some((0, size));
             }
-            None if self.used > 0 => self.end_softly(),
+            None => self.end_softly(),
             _ => {}
         }
     }
@@ -161,6 +190,7 @@ impl<'p> Breaker<'p> {
             _ => self.line.push(Piece::new(text, style)),
         }
         self.used += size;
+        self.last = text.chars().next_back();
     }
 
     /// Ends a line at a space that fits no more.
@@ -184,11 +214,16 @@ impl<'p> Breaker<'p> {
             }
             line.pop();
         }
-        let spans = line.into_iter().map(|piece| Span::styled(piece.text, piece.style));
-        self.lines
-            .push(Line::from(before.iter().cloned().chain(spans).collect::<Vec<_>>()));
+        let mut spans = before.clone();
+        // Words of one style are one span again.
+        for same in line.chunk_by(|a, b| a.style == b.style) {
+            let text: String = same.iter().map(|piece| piece.text.as_str()).collect();
+            spans.push(Span::styled(text, same[0].style));
+        }
+        self.lines.push(Line::from(spans));
         self.used = 0;
         self.word = None;
+        self.last = None;
     }
 
     fn finish(mut self) -> Vec<Line<'static>> {
@@ -197,16 +232,38 @@ impl<'p> Breaker<'p> {
     }
 }
 
-/// Whether lines may break beside this word without a space: scripts that are written without spaces.
+/// Marks that no line begins with, in text whose lines may break beside any character.
+const CLOSING: &str = "、。，．・：；？！）］｝」』】〕〉》〗〙〟ー々〻…‥,.:;?!)]}%";
+
+/// Marks that no line ends with.
+const OPENING: &str = "（［｛「『【〔〈《〖〘〝([{";
+
+/// Whether a line may break between a character and the text after it where there is no space: beside characters of scripts
+/// that are written without spaces, but not after what opens nor before what closes (the common rule of Chinese and Japanese
+/// typesetting; UAX #14, classes ID, OP, CL and NS).
+fn may_break(last: Option<char>, text: &str) -> bool {
+    let (Some(last), Some(next)) = (last, text.chars().next()) else {
+        return true;
+    };
+    let beside = stands_alone(last) || stands_alone(next);
+    last == ' ' || (beside && !OPENING.contains(last) && !CLOSING.contains(next))
+}
+
+/// Whether this character is of a script that is written without spaces.
+fn stands_alone(c: char) -> bool {
+    matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ff9f}' | '\u{20000}'..='\u{3fffd}')
+}
+
+/// Whether lines may break within this word.
 fn breaks_anywhere(word: &str) -> bool {
-    word.chars()
-        .next()
-        .is_some_and(|c| matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3fffd}'))
+    word.chars().next().is_some_and(stands_alone)
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use ratatui::buffer::Buffer;
+    use ratatui::layout::Rect;
 
     use super::*;
 
@@ -225,7 +282,21 @@ mod tests {
         assert_eq!(lines("abcdefghij", 4), ["abcd", "efgh", "ij"]);
         assert_eq!(lines("日本語のテキスト", 6), ["日本語", "のテキ", "スト"]);
         assert_eq!(lines("a\n\nb", 5), ["a", "", "b"]);
+        assert_eq!(lines("한국어 텍스트", 6), ["한국어", "텍스트"]);
         assert_eq!(lines("👩‍👩‍👧 ok", 2), ["👩‍👩‍👧", "ok"]);
+    }
+
+    #[test]
+    fn no_line_begins_with_what_closes_nor_ends_with_what_opens() {
+        assert_eq!(
+            lines("これは、テスト(test)です。Rustで書く。", 10),
+            ["これは、テ", "スト(test)", "です。Rust", "で書く。"]
+        );
+        assert_eq!(
+            lines("彼は「はい」と言った。", 6),
+            ["彼は", "「は", "い」と", "言っ", "た。"]
+        );
+        assert_eq!(lines("。。。。。", 4), ["。。", "。。", "。"]);
     }
 
     #[test]
@@ -245,6 +316,14 @@ mod tests {
     }
 
     proptest! {
+        // Lam and alef are one column as a text and two as cells; the marks of halfwidth kana are counted by ratatui alone.
+        #[test]
+        fn columns_are_the_cells_that_ratatui_fills(text in "[a-zé日لاｶﾞ👍🏽\u{200d}👩\u{301}\u{fe0f}❤한क्षि ]{0,20}") {
+            let mut buffer = Buffer::empty(Rect::new(0, 0, 200, 1));
+            let (end, _) = buffer.set_stringn(0, 0, &text, usize::MAX, Style::default());
+            prop_assert_eq!(columns(&text), usize::from(end));
+        }
+
         #[test]
         fn nothing_is_lost_and_nothing_is_too_wide(text in "[a-zé日👍 .\n-]{0,80}", width in 1_usize..30) {
             let wrapped = lines(&text, width);
