@@ -14,6 +14,7 @@ use crate::domain::inference::{
 };
 use crate::engine::EngineHandle;
 
+use super::ask::{next, send};
 use super::exit::{Exit, Stop};
 
 /// What to time.
@@ -93,18 +94,11 @@ pub(super) async fn run(
     Ok(Exit::Success)
 }
 
-fn send(engine: &EngineHandle, command: Command) -> Result<(), Stop> {
-    engine
-        .commands
-        .send(command)
-        .map_err(|_| Stop::new(Exit::Failed, "the engine has stopped"))
-}
-
+/// Waits for the event that is wanted.
 async fn wait<T>(engine: &mut EngineHandle, wanted: impl Fn(Event) -> Option<T>) -> Result<T, Stop> {
-    while let Some(event) = engine.events.recv().await {
-        match event {
+    loop {
+        match next(engine).await? {
             Event::Failed { failure, .. } => return Err(failure.into()),
-            Event::Died { reason } => return Err(Stop::new(Exit::Failed, format!("the engine has stopped: {reason}"))),
             event => {
                 if let Some(found) = wanted(event) {
                     return Ok(found);
@@ -112,7 +106,6 @@ async fn wait<T>(engine: &mut EngineHandle, wanted: impl Fn(Event) -> Option<T>)
             }
         }
     }
-    Err(Stop::new(Exit::Failed, "the engine has stopped"))
 }
 
 /// Tokens per second of every repetition, sorted.

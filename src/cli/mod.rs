@@ -1,6 +1,7 @@
 //! The command line: its grammar, and the commands that need no screen.
 
 mod args;
+mod ask;
 mod bench;
 mod exit;
 mod input;

@@ -13,6 +13,7 @@ use crate::domain::sampling::{PARAMETERS, Sampling, Value};
 use crate::engine::EngineHandle;
 use crate::text::Filter;
 
+use super::ask::{next, send};
 use super::exit::{Exit, Stop};
 
 /// What to ask, and how to print the answer.
@@ -115,22 +116,6 @@ fn messages(ask: &OneShot) -> Vec<ChatMessage> {
     };
     let system = ask.system.iter().map(|text| say(Role::System, text));
     system.chain([say(Role::User, &ask.question)]).collect()
-}
-
-fn send(engine: &EngineHandle, command: Command) -> Result<(), Stop> {
-    engine.commands.send(command).map_err(|_| dead("it does not answer"))
-}
-
-async fn next(engine: &mut EngineHandle) -> Result<Event, Stop> {
-    match engine.events.recv().await {
-        Some(Event::Died { reason }) => Err(dead(&reason)),
-        Some(event) => Ok(event),
-        None => Err(dead("it does not answer")),
-    }
-}
-
-fn dead(reason: &str) -> Stop {
-    Stop::new(Exit::Failed, format!("the engine has stopped: {reason}"))
 }
 
 /// A reader that went away is no error.
