@@ -278,6 +278,7 @@ fn a_context_beyond_memory_is_refused_with_numbers() {
     let mut talk = Talk::with_cria();
     let turn = talk.next_turn();
     let source = ModelSource {
+        notice: None,
         path: cria(),
         builtin: true,
     };

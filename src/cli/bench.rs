@@ -14,7 +14,7 @@ use crate::domain::inference::{
 };
 use crate::engine::EngineHandle;
 
-use super::ask::{next, send};
+use super::ask::{load, next, send};
 use super::exit::{Exit, Stop};
 
 /// What to time.
@@ -52,15 +52,14 @@ pub(super) async fn run(
     mut out: impl Write,
 ) -> Result<Exit, Stop> {
     // Exactly as much context as is timed, as llama-bench does: attention over empty cells costs time too.
-    let needed = args.depth + args.prompt.max(args.generate) + 1;
+    let needed = args
+        .prompt
+        .max(args.generate)
+        .saturating_add(args.depth)
+        .saturating_add(1);
     options.context = options.context.or(Some(needed));
     let mut turn = TurnId(1);
-    send(engine, Command::Load { turn, source, options })?;
-    let model = wait(engine, |event| match event {
-        Event::Ready { model, .. } => Some(*model),
-        _ => None,
-    })
-    .await?;
+    let model = load(engine, turn, source, options).await?;
     let request = BenchRequest {
         depth: args.depth,
         prompt: args.prompt,

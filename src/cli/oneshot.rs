@@ -13,7 +13,7 @@ use crate::domain::sampling::{PARAMETERS, Sampling, Value};
 use crate::engine::EngineHandle;
 use crate::text::Filter;
 
-use super::ask::{next, send};
+use super::ask::{load, next, send};
 use super::exit::{Exit, Stop};
 
 /// What to ask, and how to print the answer.
@@ -70,21 +70,7 @@ async fn answer(
     ask: OneShot,
     out: impl Write,
 ) -> Result<Exit, Stop> {
-    send(
-        engine,
-        Command::Load {
-            turn: LOAD,
-            source,
-            options,
-        },
-    )?;
-    let model = loop {
-        match next(engine).await? {
-            Event::Ready { model, .. } => break model,
-            Event::Failed { failure, .. } => return Err(failure.into()),
-            _ => {}
-        }
-    };
+    let model = load(engine, LOAD, source, options).await?;
     let request = GenerateRequest {
         messages: messages(&ask),
         sampling: ask.sampling.clone(),

@@ -228,6 +228,7 @@ impl Setup {
                 Ok(ModelSource {
                     path: PathBuf::from("script"),
                     builtin: false,
+                    notice: None,
                 })
             });
         }
@@ -244,10 +245,8 @@ impl Setup {
             let source = ModelSource {
                 path: found.path().to_owned(),
                 builtin: found.is_builtin(),
+                notice: found.notice.as_deref().map(|notice| sanitize_line(notice).into_owned()),
             };
-            if let Some(notice) = &found.notice {
-                tracing::warn!("{notice}");
-            }
             *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
             Ok(source)
         })

@@ -84,6 +84,8 @@ pub struct ModelSource {
     pub path: PathBuf,
     /// Whether it is the one that quipu brings along.
     pub builtin: bool,
+    /// What the person should know of how it was found; it becomes one of [`ModelInfo::warnings`].
+    pub notice: Option<String>,
 }
 
 /// A message as it goes into a prompt.

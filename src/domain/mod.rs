@@ -1,12 +1,14 @@
 //! The words everyone uses: conversations, sampling settings, the engine's vocabulary. Plain data on std and serde;
 //! nothing here reads a clock, a file or a terminal.
 
+pub mod bytes;
 pub mod conversation;
 pub mod inference;
 pub mod preset;
 pub mod role;
 pub mod sampling;
 
+pub use bytes::Bytes;
 pub use conversation::{Answer, Conversation, Message, MessageId};
 pub use preset::Preset;
 pub use role::Role;

@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use super::architecture::Purpose;
 use super::sniff::Foreign;
+use crate::domain::Bytes;
 
 /// A model file that cannot be used, and why.
 #[derive(Debug, Error)]
@@ -117,21 +118,6 @@ pub(super) fn quoted(bytes: &[u8]) -> String {
     format!("'{}{more}'", cut.escape_debug())
 }
 
-/// A number of bytes in the largest unit that leaves something before the point.
-pub(super) struct Size(pub(super) u64);
-
-impl fmt::Display for Size {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const KIB: u64 = 1024;
-        const MIB: u64 = 1024 * KIB;
-        match self.0 {
-            n if n < KIB => write!(f, "{n} bytes"),
-            n if n < MIB => write!(f, "{:.1} KiB", n as f64 / KIB as f64),
-            n => write!(f, "{:.1} MiB", n as f64 / MIB as f64),
-        }
-    }
-}
-
 /// How much of a file is there, and how much should be if that is known.
 struct Cut(u64, Option<u64>);
 
@@ -139,11 +125,15 @@ impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(present, needed) = *self;
         let Some(needed) = needed else {
-            return write!(f, "{} are there, which is less than its header", Size(present));
+            return write!(f, "{} are there, which is less than its header", Bytes(present));
         };
-        let (there, whole) = (Size(present).to_string(), Size(needed).to_string());
+        let (there, whole) = (Bytes(present).to_string(), Bytes(needed).to_string());
         if there == whole {
-            write!(f, "{} of its {whole} are missing", Size(needed.saturating_sub(present)))
+            write!(
+                f,
+                "{} of its {whole} are missing",
+                Bytes(needed.saturating_sub(present))
+            )
         } else {
             write!(f, "{there} are there and {whole} should be")
         }

@@ -102,7 +102,7 @@ fn a_file_cut_anywhere_is_called_cut() {
     let whole = bytes.len();
     assert_eq!(
         message(whole - 1),
-        "is cut short: 1 bytes of its 2.0 KiB are missing; download it again"
+        "is cut short: 1 B of its 2.0 KiB are missing; download it again"
     );
     assert_eq!(
         message(whole - 300),

@@ -68,6 +68,7 @@ impl Talk {
     pub fn load(path: &Path, options: LoadOptions) -> Self {
         let engine = quipu::engine::local::spawn(|_| {}).unwrap();
         let source = ModelSource {
+            notice: None,
             path: path.to_owned(),
             builtin: false,
         };

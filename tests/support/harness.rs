@@ -49,6 +49,7 @@ impl Harness {
     pub(crate) fn starting(script: &str, found: Result<(), Failure>) -> Self {
         let loader: Loader = Arc::new(move |_| {
             found.clone().map(|()| ModelSource {
+                notice: None,
                 path: PathBuf::from("script"),
                 builtin: false,
             })

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use crate::app::tuning::Tuning;
-use crate::domain::Preset;
 use crate::domain::inference::ModelInfo;
 use crate::domain::sampling::{PARAMETERS, Parameter, Sampling};
+use crate::domain::{Bytes, Preset};
 
 const STAR: &str = "* ";
 const NO_STAR: &str = "  ";
@@ -70,7 +70,7 @@ pub(super) fn facts(model: &ModelInfo) -> String {
         row("architecture", model.architecture.clone()),
         row("quantization", model.quantization.clone()),
         row("parameters", count(model.parameters)),
-        row("weights", bytes(model.bytes)),
+        row("weights", Bytes(model.bytes).to_string()),
         row("vocabulary", format!("{} tokens", model.vocabulary)),
         row(
             "context",
@@ -104,16 +104,6 @@ fn columns<const N: usize>(rows: Vec<[String; N]>) -> String {
 pub(super) fn count(n: u64) -> String {
     let words = [(1e12, "trillion"), (1e9, "billion"), (1e6, "million")];
     scaled(n, &words).unwrap_or_else(|| n.to_string())
-}
-
-/// A size in binary units: `6.4 MiB`.
-fn bytes(n: u64) -> String {
-    let units = [
-        (f64::from(1 << 30), "GiB"),
-        (f64::from(1 << 20), "MiB"),
-        (1024.0, "KiB"),
-    ];
-    scaled(n, &units).unwrap_or_else(|| format!("{n} B"))
 }
 
 /// `n` in the largest unit of which there is at least one.
@@ -204,7 +194,5 @@ mod tests {
             counts,
             ["999", "6.3 million", "494 million", "1.1 billion", "71 billion"]
         );
-        let sizes = [0, 1023, 1 << 10, 6_710_886, 3 << 30].map(bytes);
-        assert_eq!(sizes, ["0 B", "1023 B", "1.0 KiB", "6.4 MiB", "3.0 GiB"]);
     }
 }

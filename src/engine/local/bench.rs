@@ -24,7 +24,7 @@ impl Local<'_> {
 }
 
 fn time(loaded: &mut Loaded, request: &BenchRequest) -> Result<BenchResult, Failure> {
-    let longest = request.depth + request.prompt.max(request.generate);
+    let longest = request.depth.saturating_add(request.prompt.max(request.generate));
     let context = loaded.sequence.context().n_ctx();
     if longest > context {
         let message = format!("{longest} tokens do not fit the context of {context}: give a larger '--context'");

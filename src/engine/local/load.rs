@@ -178,7 +178,7 @@ fn info(
     template: String,
     vocabulary: &Vocabulary,
 ) -> ModelInfo {
-    let mut warnings = plan.warnings.clone();
+    let mut warnings: Vec<_> = source.notice.iter().chain(&plan.warnings).cloned().collect();
     if !vocabulary.can_end() {
         warnings.push("this model has no end-of-generation token: answers end only at a limit".to_owned());
     }

@@ -1,6 +1,7 @@
 //! Where a model goes and how large its context is: pure arithmetic over its header, what was asked for and what the machine
 //! has. Loads nothing.
 
+use crate::domain::Bytes;
 use crate::domain::inference::{Failure, FailureKind, GpuLayers, LoadOptions};
 use crate::gguf::{Footprint, Summary};
 
@@ -112,7 +113,8 @@ fn context(
     let free = free_for_context(footprint, summary, machine, gpu_layers);
     let fits = |context: u32| {
         let ubatch = options.ubatch.unwrap_or(USUAL_BATCH).min(context);
-        footprint.kv_bytes_full(context) + footprint.compute_bytes(context, u64::from(ubatch), OUTPUTS) <= free
+        let compute = footprint.compute_bytes(context, u64::from(ubatch), OUTPUTS);
+        footprint.kv_bytes_full(context).saturating_add(compute) <= free
     };
     if let Some(asked) = options.context {
         if !fits(asked) {
@@ -154,13 +156,13 @@ fn free_for_context(footprint: &Footprint, summary: &Summary, machine: Machine, 
 }
 
 fn no_room(footprint: &Footprint, context: u32, free: u64) -> Failure {
-    let need = footprint.kv_bytes_full(context)
-        + footprint.compute_bytes(context, u64::from(USUAL_BATCH.min(context)), OUTPUTS);
+    let compute = footprint.compute_bytes(context, u64::from(USUAL_BATCH.min(context)), OUTPUTS);
+    let need = footprint.kv_bytes_full(context).saturating_add(compute);
     let message = format!(
         "a context of {context} tokens needs {} of memory beside the weights and {} are free: close other programs, give a \
          smaller '--context', or use a smaller model",
-        size(need),
-        size(free)
+        Bytes(need),
+        Bytes(free)
     );
     Failure::new(FailureKind::Model, message)
 }
@@ -177,16 +179,6 @@ fn layers(summary: &Summary) -> u32 {
 fn trained(summary: &Summary) -> u32 {
     let trained = summary.context_train.filter(|tokens| *tokens > 0);
     trained.map_or(USUAL_CONTEXT, |tokens| u32::try_from(tokens).unwrap_or(u32::MAX))
-}
-
-/// Bytes in words.
-fn size(bytes: u64) -> String {
-    let mib = bytes as f64 / f64::from(1 << 20);
-    if mib < 1024.0 {
-        format!("{mib:.0} MiB")
-    } else {
-        format!("{:.1} GiB", mib / 1024.0)
-    }
 }
 
 #[cfg(test)]

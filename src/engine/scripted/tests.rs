@@ -24,6 +24,7 @@ fn load(engine: &mut EngineHandle, turn: u64) -> Event {
             turn: TurnId(turn),
             source: ModelSource {
                 path: PathBuf::new(),
+                notice: None,
                 builtin: false,
             },
             options: LoadOptions::default(),

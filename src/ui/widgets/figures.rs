@@ -10,15 +10,6 @@ pub(in crate::ui) fn bytes(bytes: u64) -> String {
     }
 }
 
-/// Bytes of a text, in KiB where it is small.
-pub(in crate::ui) fn size(bytes: u64) -> String {
-    if bytes < 1 << 20 {
-        format!("{} KiB", bytes.div_ceil(1 << 10))
-    } else {
-        format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
-    }
-}
-
 /// A number of weights.
 pub(in crate::ui) fn parameters(count: u64) -> String {
     let count = count as f64;
@@ -57,7 +48,6 @@ mod tests {
     #[test]
     fn figures_read_well() {
         assert_eq!((bytes(6_272_352), bytes(5 << 30)), ("6 MiB".into(), "5.0 GiB".into()));
-        assert_eq!((size(1), size(3 << 19)), ("1 KiB".into(), "1.5 MiB".into()));
         assert_eq!(
             (parameters(5_770_000), parameters(7_620_000_000)),
             ("6 million".into(), "7.6 billion".into())

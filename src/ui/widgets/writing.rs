@@ -7,11 +7,10 @@ use ratatui::widgets::{Block, BorderType};
 
 use crate::app::State;
 use crate::app::state::Engine;
+use crate::domain::Bytes;
 use crate::ui::composer::{Composer, FOLD, Folded};
 use crate::ui::theme::Role;
 use crate::ui::view::Look;
-
-use super::figures::size;
 
 /// Draws the box and what is being written.
 pub(in crate::ui) fn draw(state: &State, composer: &Composer, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) {
@@ -51,7 +50,7 @@ fn words(folded: Folded) -> String {
     } else {
         format!("{lines} lines")
     };
-    format!(" {FOLD} {texts} · {lines} · {} ", size(bytes as u64))
+    format!(" {FOLD} {texts} · {lines} · {} ", Bytes(bytes as u64))
 }
 
 fn placeholder(engine: &Engine) -> &'static str {
