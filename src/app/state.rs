@@ -172,6 +172,13 @@ pub enum Overlay {
 }
 
 impl Overlay {
+    /// The first line shown.
+    pub fn top(&self) -> u32 {
+        match self {
+            Self::Help { top } | Self::Prompt { top, .. } | Self::Text { top, .. } => *top,
+        }
+    }
+
     /// The first line shown, to change.
     pub fn top_mut(&mut self) -> &mut u32 {
         match self {
@@ -180,13 +187,15 @@ impl Overlay {
     }
 }
 
-/// What a frame looked like: how much there is and how much fits, in lines.
+/// What a frame looked like: how much there is, how much fits, and where it stands, in lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ViewInfo {
     /// Lines of the whole transcript.
     pub transcript: u32,
     /// Lines of it that fit.
     pub viewport: u32,
+    /// The first line of it shown. Not always the one asked for: at another width, the same words stand on another line.
+    pub top: u32,
     /// Lines of the whole open overlay; 0 where none is open.
     pub overlay: u32,
     /// Lines of it that fit.

@@ -79,6 +79,11 @@ impl Conversation {
     }
 
     fn index(&self, id: MessageId) -> Option<usize> {
+        // As long as none was taken back, an id is an index.
+        let at = id.0 as usize;
+        if self.messages.get(at).is_some_and(|m| m.id == id) {
+            return Some(at);
+        }
         self.messages.binary_search_by_key(&id, |m| m.id).ok()
     }
 
@@ -122,10 +127,14 @@ impl Conversation {
 
     /// The messages from the root to `end`, both included.
     pub fn path_to(&self, end: Option<MessageId>) -> Vec<&Message> {
-        let mut path: Vec<_> =
-            std::iter::successors(end.and_then(|id| self.get(id)), |m| self.get(m.parent?)).collect();
+        let mut path: Vec<_> = self.back_from(end).collect();
         path.reverse();
         path
+    }
+
+    /// The same from `end` back to the root, one by one: for who wants only the last few.
+    pub fn back_from(&self, end: Option<MessageId>) -> impl Iterator<Item = &Message> {
+        std::iter::successors(end.and_then(|id| self.get(id)), |m| self.get(m.parent?))
     }
 
     /// All versions of `id`, itself included, oldest first.

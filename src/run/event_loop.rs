@@ -10,7 +10,7 @@ use crossterm::event::{Event as Input, KeyCode, MouseEventKind};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::timeout;
 
-use crate::app::state::{Engine, Overlay, ViewInfo};
+use crate::app::state::{self, Engine, Overlay, ViewInfo};
 use crate::app::{Action, Effect, Msg, State, update};
 use crate::domain::inference::{Event, TurnId};
 use crate::engine::EngineHandle;
@@ -325,11 +325,11 @@ impl<S: Surface> Shell<S> {
             return;
         }
         if info != self.state.screen.view {
-            let before = self.state.screen.clone();
+            let place = |screen: &state::Screen| (screen.scroll, screen.overlay.as_ref().map(Overlay::top));
+            let before = place(&self.state.screen);
             self.take(VecDeque::from([Msg::Viewed(info)]));
             // What the frame taught may have moved what it showed.
-            let after = &mut self.state.screen;
-            if before.scroll != after.scroll || before.overlay != after.overlay {
+            if before != place(&self.state.screen) {
                 self.pace.changed();
             }
         }

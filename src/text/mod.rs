@@ -2,11 +2,13 @@
 
 mod escapes;
 pub mod filter;
+pub mod growing;
 pub mod nearest;
 pub mod sanitize;
 pub mod stitch;
 
 pub use filter::Filter;
+pub use growing::Growing;
 pub use nearest::nearest;
 pub use sanitize::{sanitize, sanitize_line};
 pub use stitch::Stitcher;

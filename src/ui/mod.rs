@@ -7,7 +7,10 @@ pub mod markdown;
 #[cfg(test)]
 mod tests;
 pub mod theme;
+mod transcript;
 pub mod view;
+#[cfg(test)]
+mod view_tests;
 mod widgets;
 
 pub use composer::Composer;

@@ -31,7 +31,7 @@ fn model() -> ModelInfo {
 }
 
 /// A program whose model is loaded.
-fn ready() -> State {
+pub(in crate::ui) fn ready() -> State {
     let (mut state, _) = State::start(Tuning::default(), Options::default(), None, None);
     let turn = state.turn;
     update(
@@ -48,7 +48,7 @@ fn ready() -> State {
 use crate::app::State;
 
 /// Sends `question` and has `answer` said, ended where `finish` says how.
-fn talk(state: &mut State, question: &str, answer: &str, finish: Option<Finish>) {
+pub(in crate::ui) fn talk(state: &mut State, question: &str, answer: &str, finish: Option<Finish>) {
     update(state, Msg::Edited(question.into()));
     update(state, Msg::Action(Action::Send));
     let turn = state.turn;
@@ -96,7 +96,7 @@ fn shown(state: &State, columns: u16, rows: u16) -> String {
     cells(&frame(state, columns, rows).0, |symbol, _| symbol.to_owned())
 }
 
-fn cells(buffer: &Buffer, cell: impl Fn(&str, Style) -> String) -> String {
+pub(in crate::ui) fn cells(buffer: &Buffer, cell: impl Fn(&str, Style) -> String) -> String {
     let Rect { width, height, .. } = buffer.area;
     let row = |y| {
         (0..width)

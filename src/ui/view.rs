@@ -12,7 +12,8 @@ use crate::app::state::ViewInfo;
 use super::composer::Composer;
 use super::keymap::Keymap;
 use super::theme::{Role, Theme};
-use super::widgets::{completion, header, notice, overlay, status, transcript, writing};
+use super::transcript;
+use super::widgets::{completion, header, notice, overlay, status, writing};
 
 /// Smallest screen that anything can be read on.
 const LEAST: (u16, u16) = (20, 6);
@@ -30,6 +31,7 @@ pub(in crate::ui) struct Look<'a> {
 #[derive(Default)]
 pub struct View {
     transcript: transcript::Cache,
+    overlay: overlay::Cache,
 }
 
 impl View {
@@ -47,7 +49,8 @@ impl View {
         frame.buffer_mut().set_style(area, theme.style(Role::Text));
         if area.width < LEAST.0 || area.height < LEAST.1 {
             too_small(area, look, frame);
-            return ViewInfo::default();
+            // Nothing was learnt: what was read is found again when there is room.
+            return state.screen.view;
         }
         // The box grows with what is written, up to a third of the screen.
         let rows = composer.height(area.width.saturating_sub(4), (area.height / 3).max(1));
@@ -74,13 +77,11 @@ impl View {
                 ..area
             },
         );
-        if let Some(open) = &state.screen.overlay {
-            let over = Rect {
-                height: foot.y - area.y,
-                ..area
-            };
-            (info.overlay, info.overlay_viewport) = overlay::draw(open, look, frame, over);
-        }
+        let over = Rect {
+            height: foot.y - area.y,
+            ..area
+        };
+        (info.overlay, info.overlay_viewport) = self.overlay.draw(state.screen.overlay.as_ref(), look, frame, over);
         info
     }
 }

@@ -168,12 +168,16 @@ enum Step {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let views = any::<(u16, u16, u16, u16)>().prop_map(|(transcript, viewport, overlay, overlay_viewport)| ViewInfo {
-        transcript: transcript.into(),
-        viewport: viewport.into(),
-        overlay: overlay.into(),
-        overlay_viewport: overlay_viewport.into(),
-    });
+    let views =
+        any::<(u16, u16, u16, u16, u16)>().prop_map(|(transcript, viewport, top, overlay, overlay_viewport)| {
+            ViewInfo {
+                transcript: transcript.into(),
+                viewport: viewport.into(),
+                top: top.into(),
+                overlay: overlay.into(),
+                overlay_viewport: overlay_viewport.into(),
+            }
+        });
     let levels = proptest::sample::select(vec![Level::Info, Level::Warn, Level::Error]);
     let other = prop_oneof![
         2 => (0_u64..60_000).prop_map(|ms| Msg::Tick(Duration::from_millis(ms))),

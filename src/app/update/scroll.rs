@@ -60,8 +60,8 @@ pub(super) fn follow(state: &mut State) {
 pub(super) fn viewed(state: &mut State, info: ViewInfo) {
     let screen = &mut state.screen;
     screen.view = info;
-    if let Scroll::At(top) = screen.scroll {
-        screen.scroll = at(top, info.end());
+    if let Scroll::At(_) = screen.scroll {
+        screen.scroll = at(info.top, info.end());
     }
     if let Some(overlay) = &mut screen.overlay {
         let top = overlay.top_mut();
@@ -87,6 +87,7 @@ mod tests {
         let view = ViewInfo {
             transcript: 100,
             viewport: 10,
+            top: 90,
             overlay: 30,
             overlay_viewport: 10,
         };
@@ -141,6 +142,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_read_stands_where_the_frame_says() {
+        let mut state = screen();
+        by(&mut state, -50);
+        let narrow = ViewInfo {
+            transcript: 200,
+            viewport: 10,
+            top: 81,
+            ..ViewInfo::default()
+        };
+        update(&mut state, Msg::Viewed(narrow));
+        assert_eq!(state.screen.scroll, Scroll::At(81));
+        follow(&mut state);
+        update(&mut state, Msg::Viewed(narrow));
+        assert_eq!(state.screen.scroll, Scroll::Follow);
+    }
+
+    #[test]
     fn a_frame_that_shows_less_moves_what_stands_beyond_it() {
         let mut state = screen();
         act(&mut state, Action::Top);
@@ -149,6 +167,7 @@ mod tests {
         let small = ViewInfo {
             transcript: 55,
             viewport: 10,
+            top: 45,
             overlay: 12,
             overlay_viewport: 10,
         };

@@ -41,6 +41,11 @@ impl Live {
         &self.lines
     }
 
+    /// The lines of what was given last.
+    pub fn lines(&self) -> &[Line<'static>] {
+        &self.lines
+    }
+
     /// Bytes of the source that are not rendered again.
     #[cfg(test)]
     pub(super) fn frozen(&self) -> usize {

@@ -8,6 +8,5 @@ pub(super) mod notice;
 pub(super) mod overlay;
 pub(super) mod prompt;
 pub(super) mod status;
-pub(super) mod transcript;
 pub(super) mod welcome;
 pub(super) mod writing;

@@ -7,9 +7,11 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear};
 
 use crate::app::state::Overlay;
+use crate::domain::inference::TurnId;
 use crate::text::{sanitize, sanitize_line};
+use crate::ui::keymap::Keymap;
 use crate::ui::markdown::wrap::{Piece, Prefix, wrap};
-use crate::ui::theme::Role;
+use crate::ui::theme::{Role, Theme};
 use crate::ui::view::Look;
 
 use super::{help, prompt};
@@ -19,28 +21,97 @@ const WIDEST: u16 = 100;
 /// Narrower screens are covered whole.
 const NARROW: u16 = 60;
 
-/// Draws an overlay over `area`; returns how many lines it has and how many of them fit.
-pub(in crate::ui) fn draw(overlay: &Overlay, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) -> (u32, u32) {
-    let margin = if area.width < NARROW { 0 } else { 2 };
-    let width = area.width.saturating_sub(2 * margin).min(WIDEST);
-    let room = usize::from(width.saturating_sub(4)).max(1);
-    let (title, lines, top) = match overlay {
-        Overlay::Help { top } => ("keys and commands".to_owned(), help::lines(look, room), *top),
-        Overlay::Prompt { prompt, top, .. } => (
-            "the exact prompt".to_owned(),
-            prompt::lines(prompt.as_ref(), look, room),
-            *top,
-        ),
-        Overlay::Text { title, text, top } => {
-            let piece = Piece::new(sanitize(text), look.theme.style(Role::Overlay));
-            (
-                sanitize_line(title).into_owned(),
-                wrap(&[piece], room, &Prefix::default()),
-                *top,
-            )
+/// The lines of the overlay that was drawn last: a prompt may have a hundred thousand characters, of which few are seen.
+#[derive(Default)]
+pub(in crate::ui) struct Cache {
+    laid: Option<Laid>,
+}
+
+/// An overlay's lines.
+struct Laid {
+    content: Content,
+    room: usize,
+    theme: Theme,
+    lines: Vec<Line<'static>>,
+}
+
+/// What an overlay's lines are made of, as far as it takes to see that it is the same.
+#[derive(PartialEq)]
+enum Content {
+    Help(Keymap),
+    /// A request for a prompt, which is answered once or not yet.
+    Prompt(TurnId, bool),
+    Text(String),
+}
+
+impl Content {
+    fn of(overlay: &Overlay, look: Look<'_>) -> Self {
+        match overlay {
+            Overlay::Help { .. } => Self::Help(look.keymap.clone()),
+            Overlay::Prompt { turn, prompt, .. } => Self::Prompt(*turn, prompt.is_some()),
+            Overlay::Text { text, .. } => Self::Text(text.clone()),
         }
-    };
-    frame_text(&title, &lines, top, look, frame, Rect { width, ..area })
+    }
+
+    /// Whether it is this overlay's; copies nothing.
+    fn is_of(&self, overlay: &Overlay, look: Look<'_>) -> bool {
+        match (self, overlay) {
+            (Self::Help(keymap), Overlay::Help { .. }) => keymap == look.keymap,
+            (Self::Prompt(request, there), Overlay::Prompt { turn, prompt, .. }) => {
+                (*request, *there) == (*turn, prompt.is_some())
+            }
+            (Self::Text(laid), Overlay::Text { text, .. }) => laid == text,
+            _ => false,
+        }
+    }
+}
+
+impl Cache {
+    /// Draws the open overlay over `area`; returns how many lines it has and how many of them fit, nothing where none is open.
+    pub(in crate::ui) fn draw(
+        &mut self,
+        overlay: Option<&Overlay>,
+        look: Look<'_>,
+        frame: &mut Frame<'_>,
+        area: Rect,
+    ) -> (u32, u32) {
+        let Some(overlay) = overlay else {
+            self.laid = None;
+            return (0, 0);
+        };
+        let margin = if area.width < NARROW { 0 } else { 2 };
+        let width = area.width.saturating_sub(2 * margin).min(WIDEST);
+        let room = usize::from(width.saturating_sub(4)).max(1);
+        let title = match overlay {
+            Overlay::Help { .. } => "keys and commands".into(),
+            Overlay::Prompt { .. } => "the exact prompt".into(),
+            Overlay::Text { title, .. } => sanitize_line(title),
+        };
+        let lines = self.lines(overlay, look, room);
+        frame_text(&title, lines, overlay.top(), look, frame, Rect { width, ..area })
+    }
+
+    fn lines(&mut self, overlay: &Overlay, look: Look<'_>, room: usize) -> &[Line<'static>] {
+        let same = |laid: &Laid| laid.room == room && laid.theme == *look.theme && laid.content.is_of(overlay, look);
+        let laid = self.laid.take().filter(same).unwrap_or_else(|| Laid {
+            content: Content::of(overlay, look),
+            room,
+            theme: look.theme.clone(),
+            lines: lay_out(overlay, look, room),
+        });
+        &self.laid.insert(laid).lines
+    }
+}
+
+fn lay_out(overlay: &Overlay, look: Look<'_>, room: usize) -> Vec<Line<'static>> {
+    match overlay {
+        Overlay::Help { .. } => help::lines(look, room),
+        Overlay::Prompt { prompt, .. } => prompt::lines(prompt.as_ref(), look, room),
+        Overlay::Text { text, .. } => {
+            let piece = Piece::new(sanitize(text), look.theme.style(Role::Overlay));
+            wrap(&[piece], room, &Prefix::default())
+        }
+    }
 }
 
 /// Draws a titled box as high as its lines need, in the middle of `area` in height and of the screen in width.
@@ -54,7 +125,10 @@ fn frame_text(
 ) -> (u32, u32) {
     let width = area.width;
     let screen = frame.area().width;
-    let height = (lines.len() as u16).saturating_add(2).min(area.height);
+    let height = u16::try_from(lines.len())
+        .unwrap_or(u16::MAX)
+        .saturating_add(2)
+        .min(area.height);
     let place = Rect {
         x: area.x + (screen - width) / 2,
         y: area.y + (area.height - height) / 2,

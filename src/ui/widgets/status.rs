@@ -104,8 +104,8 @@ fn doing(state: &State, running: &Running) -> String {
 
 /// The speed of the answer that was given last.
 fn last(state: &State) -> Option<String> {
-    let path = state.conversation.path();
-    let answer = path.iter().rev().find_map(|message| message.answer.as_ref())?;
+    let mut latest = state.conversation.back_from(state.conversation.tip());
+    let answer = latest.find_map(|message| message.answer.as_ref())?;
     answer.finish?;
     let speed = figures::rate(answer.stats.decode_rate()?);
     Some(format!(

@@ -1,0 +1,204 @@
+//! What a frame costs. The times are those of the machine at hand; what counts is their ratios: a long conversation against a
+//! short one, the end of a long answer against its beginning, and each against a frame for which nothing was rendered before.
+
+#![allow(clippy::unwrap_used, reason = "a failure here ends the benchmark")]
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use quipu::app::state::{Options, Overlay, Scroll};
+use quipu::app::tuning::Tuning;
+use quipu::app::{Action, Msg, State, update};
+use quipu::domain::inference::{Event, Finish, ModelInfo, PromptToken, PromptView, Said, Token, TurnId};
+use quipu::domain::{Answer, Role};
+use quipu::ui::{Composer, Keymap, Theme, View, theme};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+/// A usual window.
+const SIZE: (u16, u16) = (120, 40);
+
+/// Frames of a growing answer that are timed before it is taken back to its length: few against what it has.
+const FRAMES: usize = 50;
+
+/// A paragraph, a list and some code: what answers are made of.
+const ANSWER: &str = "The **quipu** hangs from a main cord, and every knot on it has a value that its place decides; what was \
+                      counted once can be read again by anyone who knows the cords.\n\n- a *long* knot for the units\n- a \
+                      single knot for `tens`\n\n```rust\nfn read(cord: &Cord) -> u64 {\n\tcord.knots().sum()\n}\n```\n\n";
+
+/// All that draws.
+struct Window {
+    terminal: Terminal<TestBackend>,
+    view: View,
+    composer: Composer,
+    theme: Theme,
+    keymap: Keymap,
+}
+
+impl Window {
+    fn new() -> Self {
+        Self {
+            terminal: Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).unwrap(),
+            view: View::default(),
+            composer: Composer::default(),
+            theme: theme::load("quipu", None).0,
+            keymap: Keymap::default(),
+        }
+    }
+
+    /// Draws a frame and lets the state know, as the loop does.
+    fn draw(&mut self, state: &mut State) {
+        let (view, composer, theme, keymap) = (&mut self.view, &self.composer, &self.theme, &self.keymap);
+        let mut info = state.screen.view;
+        let frame = self.terminal.draw(|frame| {
+            info = view.draw(state, composer, theme, keymap, frame);
+        });
+        black_box(frame.unwrap());
+        if info != state.screen.view {
+            update(state, Msg::Viewed(info));
+        }
+    }
+}
+
+/// A program whose model is loaded.
+fn ready() -> State {
+    let (mut state, _) = State::start(Tuning::default(), Options::default(), None, None);
+    let turn = state.turn;
+    let model = Box::new(ModelInfo {
+        name: "cria".to_owned(),
+        context: 4096,
+        ..ModelInfo::default()
+    });
+    update(&mut state, Msg::Engine(Event::Ready { turn, model }));
+    state
+}
+
+/// A conversation of so many messages.
+fn talk(messages: usize) -> State {
+    let mut state = ready();
+    for n in 0..messages {
+        if n % 2 == 0 {
+            state
+                .conversation
+                .push(Role::User, format!("What does knot {n} stand for?"));
+        } else {
+            let id = state.conversation.push(Role::Assistant, ANSWER);
+            state.conversation.get_mut(id).unwrap().answer = Some(Answer {
+                finish: Some(Finish::EndOfTurn),
+                ..Answer::default()
+            });
+        }
+    }
+    state
+}
+
+/// A question whose answer has so many bytes and goes on.
+fn answering(bytes: usize) -> State {
+    let mut state = ready();
+    update(&mut state, Msg::Edited("Tell me all about it".to_owned()));
+    update(&mut state, Msg::Action(Action::Send));
+    let text: String = ANSWER.chars().cycle().take(bytes).collect();
+    say(&mut state, &text);
+    state
+}
+
+fn say(state: &mut State, text: &str) {
+    let said = Said {
+        token: Some(Token(1)),
+        text: text.to_owned(),
+        logprob: None,
+    };
+    let turn = state.turn;
+    update(state, Msg::Engine(Event::Token { turn, said }));
+}
+
+/// A prompt of so many characters, four to a token.
+fn prompt(characters: usize) -> State {
+    let mut state = ready();
+    let token = |n: usize| PromptToken {
+        token: Token(n as i32),
+        text: if n.is_multiple_of(25) { ".\n\n" } else { " cor" }.to_owned(),
+        control: false,
+    };
+    state.screen.overlay = Some(Overlay::Prompt {
+        turn: TurnId(7),
+        prompt: Some(PromptView {
+            tokens: (1..=characters / 4).map(token).collect(),
+            template: "chatml".to_owned(),
+            cached: 9,
+        }),
+        top: 0,
+    });
+    state
+}
+
+/// A frame of a conversation that was drawn before, at its end and in its middle, against one that never was.
+fn conversation(c: &mut Criterion) {
+    let mut group = c.benchmark_group("conversation");
+    for messages in [10, 1000] {
+        let mut state = talk(messages);
+        let mut window = Window::new();
+        window.draw(&mut state);
+        let mut middle = state.screen.view.transcript / 2;
+        group.bench_function(BenchmarkId::new("at its end", messages), |b| {
+            b.iter(|| window.draw(&mut state));
+        });
+        group.bench_function(BenchmarkId::new("scrolled by a line", messages), |b| {
+            // There and back, so that every frame differs from the one before.
+            b.iter(|| {
+                middle ^= 1;
+                state.screen.scroll = Scroll::At(middle);
+                window.draw(&mut state);
+            });
+        });
+        group.bench_function(BenchmarkId::new("never drawn before", messages), |b| {
+            b.iter(|| Window::new().draw(&mut state));
+        });
+    }
+    group.finish();
+}
+
+/// A frame after each token of an answer of some length.
+fn streaming(c: &mut Criterion) {
+    let mut group = c.benchmark_group("streaming");
+    for bytes in [1_000, 100_000] {
+        group.bench_function(BenchmarkId::new("a token", bytes), |b| {
+            b.iter_custom(|iterations| {
+                let mut spent = Duration::ZERO;
+                let mut left = iterations as usize;
+                while left > 0 {
+                    let mut state = answering(bytes);
+                    let mut window = Window::new();
+                    window.draw(&mut state);
+                    for _ in 0..left.min(FRAMES) {
+                        say(&mut state, " cord");
+                        let begun = Instant::now();
+                        window.draw(&mut state);
+                        spent += begun.elapsed();
+                    }
+                    left = left.saturating_sub(FRAMES);
+                }
+                spent
+            });
+        });
+    }
+    group.finish();
+}
+
+/// A frame with the exact prompt over the transcript.
+fn overlay(c: &mut Criterion) {
+    let mut group = c.benchmark_group("prompt");
+    for characters in [1_000, 100_000] {
+        let mut state = prompt(characters);
+        let mut window = Window::new();
+        window.draw(&mut state);
+        group.bench_function(BenchmarkId::new("characters", characters), |b| {
+            b.iter(|| window.draw(&mut state));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, conversation, streaming, overlay);
+criterion_main!(benches);

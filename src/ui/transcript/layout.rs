@@ -1,0 +1,189 @@
+//! Where every line of the conversation stands. What a message came to is kept until its text, the width or the theme
+//! changes; a frame in which nothing changed looks at each message's length and at no text.
+
+use crate::app::State;
+use crate::app::state::Scroll;
+use crate::domain::{Conversation, MessageId};
+use crate::ui::theme::Theme;
+use crate::ui::view::Look;
+
+use super::body::Body;
+use super::place::Place;
+use super::words::{Version, is_noted};
+
+/// Lines of a message besides its text: its header and the blank one at its end.
+const AROUND: u32 = 2;
+
+/// The messages of the path that is shown, and nothing else: what is kept is no more than what can be scrolled to.
+#[derive(Default)]
+pub(super) struct Layout {
+    made_for: Option<MadeFor>,
+    entries: Vec<Entry>,
+    /// What was at the top when the width last changed. It is kept, so that many changes lose no more than one.
+    place: Option<Place>,
+}
+
+/// What the lines were made for.
+#[derive(PartialEq)]
+struct MadeFor {
+    /// Conversations begun before: message ids begin anew with each.
+    begun: u32,
+    width: u16,
+    theme: Theme,
+}
+
+/// A message's part of the transcript.
+pub(super) struct Entry {
+    pub(super) id: MessageId,
+    seen: Option<Seen>,
+    pub(super) body: Body,
+    /// The line after its last, counted from the first of the transcript.
+    end: u32,
+    /// Which version it is, and the newest message when that was counted.
+    version: Option<(MessageId, Version)>,
+}
+
+/// What of a message decides its lines.
+#[derive(Clone, Copy, PartialEq)]
+struct Seen {
+    /// Bytes of the text: a text changes only by growing.
+    length: usize,
+    /// Whether it is the answer under way.
+    grows: bool,
+    /// Whether a line stands under it.
+    noted: bool,
+}
+
+impl Entry {
+    fn new(id: MessageId) -> Self {
+        Self {
+            id,
+            seen: None,
+            body: Body::default(),
+            end: 0,
+            version: None,
+        }
+    }
+
+    /// Lines from its header to the blank one at its end.
+    pub(super) fn height(&self) -> u32 {
+        let note = u32::from(self.seen.is_some_and(|seen| seen.noted));
+        self.body.lines().len() as u32 + note + AROUND
+    }
+
+    /// Its first line.
+    pub(super) fn start(&self) -> u32 {
+        self.end.saturating_sub(self.height())
+    }
+
+    fn update(&mut self, state: &State, width: u16, theme: &Theme) {
+        let Some(message) = state.conversation.get(self.id) else {
+            return;
+        };
+        let running = state.running.as_ref();
+        let seen = Seen {
+            length: message.text.len(),
+            grows: running.is_some_and(|running| running.answer == self.id),
+            noted: is_noted(message, state),
+        };
+        let text = |seen: Seen| (seen.length, seen.grows);
+        if self.seen.map(text) != Some(text(seen)) {
+            if seen.grows {
+                self.body.grow(message, width, theme);
+            } else {
+                self.body = Body::over(message, width, theme);
+            }
+        }
+        self.seen = Some(seen);
+    }
+}
+
+impl Layout {
+    /// Takes in what changed since the last frame. Returns the line to be at the top, where one is asked for: the one asked
+    /// for, or where its words went with the width.
+    pub(super) fn update(&mut self, state: &State, look: Look<'_>, width: u16) -> Option<u32> {
+        let made_for = MadeFor {
+            begun: state.begun,
+            width,
+            theme: look.theme.clone(),
+        };
+        let asked = match state.screen.scroll {
+            Scroll::Follow => None,
+            Scroll::At(line) => Some(line),
+        };
+        let anew = self.made_for.as_ref() != Some(&made_for);
+        if anew {
+            let same = self.made_for.as_ref().is_some_and(|old| old.begun == state.begun);
+            self.place = asked.filter(|_| same).and_then(|line| self.place(line));
+            self.entries.clear();
+            self.made_for = Some(made_for);
+        }
+        self.follow(&state.conversation);
+        let mut end = 0;
+        for entry in &mut self.entries {
+            entry.update(state, width, look.theme);
+            end += entry.height();
+            entry.end = end;
+        }
+        let moved = self.place.as_ref().filter(|_| anew);
+        let moved = moved.and_then(|place| place.line(&self.entries));
+        asked.map(|line| moved.unwrap_or(line))
+    }
+
+    /// Lines of the whole.
+    pub(super) fn total(&self) -> u32 {
+        self.entries.last().map_or(0, |last| last.end)
+    }
+
+    /// The messages from the one on this line on, by their index.
+    pub(super) fn from(&self, line: u32) -> impl Iterator<Item = (usize, &Entry)> {
+        let first = self.entries.partition_point(|entry| entry.end <= line);
+        self.entries.iter().enumerate().skip(first)
+    }
+
+    /// The message at this index.
+    pub(super) fn entry(&self, at: usize) -> Option<&Entry> {
+        self.entries.get(at)
+    }
+
+    /// Which version the message at this index is. Only a new message changes that, so it is counted once for each.
+    pub(super) fn version(&mut self, at: usize, conversation: &Conversation) -> Version {
+        let once = Version { number: 1, of: 1 };
+        let (Some(entry), Some(newest)) = (self.entries.get_mut(at), conversation.messages().last()) else {
+            return once;
+        };
+        match entry.version {
+            Some((then, version)) if then == newest.id => version,
+            _ => {
+                let versions = conversation.versions(entry.id);
+                let number = versions.iter().position(|id| *id == entry.id).map_or(1, |at| at + 1);
+                let version = Version {
+                    number,
+                    of: versions.len(),
+                };
+                entry.version = Some((newest.id, version));
+                version
+            }
+        }
+    }
+
+    /// Makes the entries those of the path. An id is given out once and its parent never changes, so the last message tells
+    /// the path.
+    fn follow(&mut self, conversation: &Conversation) {
+        if self.entries.last().map(|last| last.id) == conversation.tip() {
+            return;
+        }
+        let path = conversation.path();
+        let same = self.entries.iter().zip(&path).take_while(|(entry, m)| entry.id == m.id);
+        let same = same.count();
+        self.entries.truncate(same);
+        self.entries
+            .extend(path[same..].iter().map(|message| Entry::new(message.id)));
+    }
+
+    /// What stands on this line: the place known from before, if it is still there.
+    fn place(&self, line: u32) -> Option<Place> {
+        let known = self.place.filter(|place| place.line(&self.entries) == Some(line));
+        known.or_else(|| Place::of(self.from(line).next()?.1, line))
+    }
+}

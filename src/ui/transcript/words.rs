@@ -1,0 +1,103 @@
+//! What stands above and beneath the text of a message: who spoke, what is known of the answer, what is being done for it or
+//! how it ended. Made for every frame anew, for the few messages that are seen.
+
+use ratatui::text::{Line, Span};
+
+use crate::app::State;
+use crate::app::state::{Phase, Running};
+use crate::domain::inference::{Finish, rate};
+use crate::domain::{Message, Role as Speaker};
+use crate::text::sanitize_line;
+use crate::ui::markdown::wrap::columns;
+use crate::ui::theme::Role;
+use crate::ui::view::Look;
+use crate::ui::widgets::figures;
+
+/// Which version of a message it is, from 1, and how many there are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Version {
+    pub(super) number: usize,
+    pub(super) of: usize,
+}
+
+/// Who speaks, and at the right what is known of the answer.
+pub(super) fn header(message: &Message, version: Version, look: Look<'_>, width: u16) -> Line<'static> {
+    let (name, role) = match (&message.role, &message.answer) {
+        (Speaker::User, _) => ("you".to_owned(), Role::UserName),
+        (Speaker::System, _) => ("system".to_owned(), Role::Dim),
+        (Speaker::Assistant, Some(answer)) if !answer.model_name.is_empty() => {
+            (sanitize_line(&answer.model_name).into_owned(), Role::ModelName)
+        }
+        (Speaker::Assistant, _) => ("model".to_owned(), Role::ModelName),
+    };
+    let right = facts(message, version);
+    let free = usize::from(width).saturating_sub(columns(&name) + columns(&right));
+    let name = Span::styled(name, look.theme.style(role));
+    if free < 2 {
+        return Line::from(name);
+    }
+    Line::from(vec![
+        name,
+        Span::raw(" ".repeat(free)),
+        Span::styled(right, look.theme.style(Role::Dim)),
+    ])
+}
+
+/// Version, tokens and speed of an answer.
+fn facts(message: &Message, version: Version) -> String {
+    let Some(answer) = &message.answer else {
+        return String::new();
+    };
+    let mut facts = Vec::new();
+    if version.of > 1 {
+        facts.push(format!("‹ {}/{} ›", version.number, version.of));
+    }
+    if !answer.tokens.is_empty() {
+        facts.push(format!("{} tok", answer.tokens.len()));
+    }
+    if let Some(speed) = answer.stats.decode_rate() {
+        facts.push(format!("{}/s", figures::rate(speed)));
+    }
+    facts.join("  ")
+}
+
+/// Whether something stands under a message.
+pub(super) fn is_noted(message: &Message, state: &State) -> bool {
+    let Some(answer) = &message.answer else { return false };
+    match running(message, state) {
+        Some(running) => !matches!(running.phase, Phase::Decoding { .. }),
+        None => answer.finish != Some(Finish::EndOfTurn),
+    }
+}
+
+/// What stands under a message: what is being done for it, or how it ended where that is not the usual way.
+pub(super) fn note(message: &Message, state: &State) -> Option<String> {
+    if !is_noted(message, state) {
+        return None;
+    }
+    let finish = message.answer.as_ref()?.finish;
+    Some(match (running(message, state), finish) {
+        (Some(running), _) => doing(running, state),
+        (None, Some(finish)) => format!("— {finish}"),
+        (None, None) => "— broken off".to_owned(),
+    })
+}
+
+/// What is under way for this message.
+fn running<'a>(message: &Message, state: &'a State) -> Option<&'a Running> {
+    state.running.as_ref().filter(|running| running.answer == message.id)
+}
+
+fn doing(running: &Running, state: &State) -> String {
+    match running.phase {
+        Phase::Queued => "waiting for the model".to_owned(),
+        Phase::Prefill(progress) => {
+            let new = progress.done.saturating_sub(progress.reused);
+            let speed = rate(new, state.now.saturating_sub(running.since));
+            let speed = speed.map_or_else(String::new, |speed| format!(" · {} tok/s", figures::rate(speed)));
+            format!("reading the prompt {}/{}{speed}", progress.done, progress.total)
+        }
+        Phase::Stopping => "stopping".to_owned(),
+        Phase::Decoding { .. } => "writing".to_owned(),
+    }
+}
