@@ -27,6 +27,10 @@ const ANSWER: &str = "The **quipu** hangs from a main cord, and every knot on it
                       counted once can be read again by anyone who knows the cords.\n\n- a *long* knot for the units\n- a \
                       single knot for `tens`\n\n```rust\nfn read(cord: &Cord) -> u64 {\n\tcord.knots().sum()\n}\n```\n\n";
 
+/// Code whose block never ends: a fence with a word behind it closes none.
+const CODE: &str =
+    "````rust\nfn knot(cord: &Cord) -> Option<u64> {\n\tcord.knots().map(|knot| knot.value * 10).sum()\n}\n\n";
+
 /// All that draws.
 struct Window {
     terminal: Terminal<TestBackend>,
@@ -93,12 +97,12 @@ fn talk(messages: usize) -> State {
     state
 }
 
-/// A question whose answer has so many bytes and goes on.
-fn answering(bytes: usize) -> State {
+/// A question whose answer is as much of `text`, over and over, as has so many bytes, and goes on.
+fn answering(text: &str, bytes: usize) -> State {
     let mut state = ready();
     update(&mut state, Msg::Edited("Tell me all about it".to_owned()));
     update(&mut state, Msg::Action(Action::Send));
-    let text: String = ANSWER.chars().cycle().take(bytes).collect();
+    let text: String = text.chars().cycle().take(bytes).collect();
     say(&mut state, &text);
     state
 }
@@ -162,13 +166,20 @@ fn conversation(c: &mut Criterion) {
 /// A frame after each token of an answer of some length.
 fn streaming(c: &mut Criterion) {
     let mut group = c.benchmark_group("streaming");
-    for bytes in [1_000, 100_000] {
-        group.bench_function(BenchmarkId::new("a token", bytes), |b| {
+    let cases = [
+        ("prose and code", ANSWER, 1_000),
+        ("prose and code", ANSWER, 100_000),
+        // One block from the first line to the last.
+        ("nothing but code", CODE, 1_000),
+        ("nothing but code", CODE, 100_000),
+    ];
+    for (name, text, bytes) in cases {
+        group.bench_function(BenchmarkId::new(name, bytes), |b| {
             b.iter_custom(|iterations| {
                 let mut spent = Duration::ZERO;
                 let mut left = iterations as usize;
                 while left > 0 {
-                    let mut state = answering(bytes);
+                    let mut state = answering(text, bytes);
                     let mut window = Window::new();
                     window.draw(&mut state);
                     for _ in 0..left.min(FRAMES) {

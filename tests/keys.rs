@@ -198,6 +198,24 @@ fn any_size_of_screen_is_survived() {
 }
 
 #[test]
+fn another_width_keeps_the_words_that_are_read() {
+    let words: String = (0..600).map(|n| format!("word{n:03} ")).collect();
+    let mut quipu = Harness::new(&format!("[model]\ncontext = 100_000\n[[answer]]\ntext = \"{words}\""));
+    quipu.keys("Talk<enter>").keys("<pageup><pageup>");
+    let first_line = |quipu: &Harness| quipu.screen().lines().nth(1).unwrap().trim().to_owned();
+    let before = first_line(&quipu);
+    let word = before.split(' ').next().unwrap();
+    assert!(word.starts_with("word"), "{before}");
+    for (columns, rows) in [(50, 24), (120, 20), (10, 4), (33, 24)] {
+        quipu.resize(columns, rows);
+        let now = first_line(&quipu);
+        assert!(columns < 20 || now.contains(word), "'{word}' at {columns}: {now}");
+    }
+    quipu.resize(80, 24);
+    assert_eq!(first_line(&quipu), before);
+}
+
+#[test]
 fn a_storm_of_sizes_costs_a_frame_and_not_one_each() {
     let mut quipu = Harness::new(ECHO);
     let frames = quipu.shell.surface().frames();
