@@ -199,7 +199,7 @@ fn any_size_of_screen_is_survived() {
 
 #[test]
 fn another_width_keeps_the_words_that_are_read() {
-    let words: String = (0..600).map(|n| format!("word{n:03} ")).collect();
+    let words = (0..600).map(|n| format!("word{n:03} ")).collect::<Vec<_>>().concat();
     let mut quipu = Harness::new(&format!("[model]\ncontext = 100_000\n[[answer]]\ntext = \"{words}\""));
     quipu.keys("Talk<enter>").keys("<pageup><pageup>");
     let first_line = |quipu: &Harness| quipu.screen().lines().nth(1).unwrap().trim().to_owned();

@@ -1,12 +1,15 @@
 //! Markdown that is still being written: blocks that are over keep their lines, and only the last one is rendered again, so a
-//! token costs the same at the end of a long answer as at its beginning.
+//! token costs the same at the end of a long answer as at its beginning. Of a block of code the lines that are over stay too:
+//! it may be the whole answer.
 
-use pulldown_cmark::{Event, Parser, Tag};
+use std::borrow::Cow;
+
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 use ratatui::text::Line;
 
 use crate::ui::theme::Theme;
 
-use super::render::{OPTIONS, render_to};
+use super::render::{OPTIONS, render, render_to};
 
 /// A text that grows at its end, and its lines.
 #[derive(Debug, Default)]
@@ -15,6 +18,8 @@ pub struct Live {
     frozen: usize,
     /// How many of `lines` stay.
     kept: usize,
+    /// What must stand before the rest of the source for it to be read as what it is.
+    opening: Opening,
     lines: Vec<Line<'static>>,
     /// The source that the lines are of; to see whether it only grew.
     source: String,
@@ -54,25 +59,90 @@ impl Live {
 
     /// Renders what is not frozen, and freezes what is over.
     fn draw(&mut self, source: &str, theme: &Theme) {
-        let last = match end_of_finished(&source[self.frozen..]) {
+        let mut text = self.not_frozen(source);
+        let last = match end_of_finished(&text) {
             Finished::Until(last) => last,
             Finished::Nothing => {
-                (self.frozen, self.kept) = (0, 0);
+                (self.frozen, self.kept, self.opening) = (0, 0, Opening::default());
+                text = Cow::Borrowed(source);
                 0
             }
         };
         let until = if last == 0 { usize::MAX } else { last };
-        let (tail, over) = render_to(&source[self.frozen..], usize::from(self.width), theme, until);
+        let (tail, over) = render_to(&text, usize::from(self.width), theme, until);
         self.lines.truncate(self.kept);
-        if !self.lines.is_empty() && !tail.is_empty() {
+        let opening = self.opening.lines;
+        if self.opening.text.is_empty() && !self.lines.is_empty() && !tail.is_empty() {
             self.lines.push(Line::default());
         }
         if last > 0 && over > 0 {
-            self.kept = self.lines.len() + over;
-            self.frozen += last;
+            self.kept = self.lines.len() + over - opening;
+            self.frozen += last - self.opening.text.len();
+            self.opening = Opening::default();
         }
-        self.lines.extend(tail);
+        self.lines.extend(tail.into_iter().skip(opening));
+        self.freeze_code(source, theme);
     }
+
+    /// Freezes the lines of a block of code that are over, where what is not frozen begins with one.
+    fn freeze_code(&mut self, source: &str, theme: &Theme) {
+        let text = self.not_frozen(source);
+        let Some((opening, over)) = end_of_code(&text) else {
+            return;
+        };
+        let width = usize::from(self.width);
+        // A block without a line is drawn as one with a blank line.
+        let above = render(opening, width, theme).len().saturating_sub(1);
+        let rest = render(&format!("{opening}{}", &text[over..]), width, theme).len();
+        let Some(kept) = (self.lines.len() + above).checked_sub(rest) else {
+            return;
+        };
+        let opening = Opening {
+            text: opening.to_owned(),
+            lines: above,
+        };
+        self.kept = kept;
+        self.frozen += over - self.opening.text.len();
+        self.opening = opening;
+    }
+
+    /// What is not frozen, as a text that can be rendered by itself.
+    fn not_frozen<'s>(&self, source: &'s str) -> Cow<'s, str> {
+        let rest = &source[self.frozen..];
+        if self.opening.text.is_empty() {
+            return Cow::Borrowed(rest);
+        }
+        Cow::Owned(format!("{}{rest}", self.opening.text))
+    }
+}
+
+/// What opened the block of code within which the frozen part ends; nothing where it ends between blocks.
+#[derive(Debug, Default)]
+struct Opening {
+    /// The source down to the line of the fence.
+    text: String,
+    /// The lines it is drawn as.
+    lines: usize,
+}
+
+/// In a text that begins with a fenced block of code: what opens the block, and where the last but one of its lines begins if
+/// there are any before. The last may yet become the fence that closes it, and a block of no lines is not drawn as nothing.
+fn end_of_code(text: &str) -> Option<(&str, usize)> {
+    if !text.trim_start().starts_with(['`', '~']) {
+        return None;
+    }
+    let mut events = Parser::new_ext(text, OPTIONS).into_offset_iter();
+    let (Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))), block) = events.next()? else {
+        return None;
+    };
+    let begin = block.start + text[block.start..].find('\n')? + 1;
+    let code = events.take_while(|(event, _)| matches!(event, Event::Text(_)));
+    let end = code.last()?.1.end;
+    let line = |end: usize| text[..end].rfind('\n').map_or(0, |at| at + 1);
+    // The last line ends with its line feed, or it is not over.
+    let last = line(end - usize::from(text[..end].ends_with('\n')));
+    let before = line(last.saturating_sub(1));
+    (before > begin).then(|| (&text[..begin], before))
 }
 
 /// What of a growing text will look the same whatever follows.

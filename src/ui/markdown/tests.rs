@@ -385,6 +385,30 @@ fn an_index_before_a_colon_defines_no_link() {
     );
 }
 
+#[test]
+fn lines_of_code_are_frozen_one_by_one() {
+    let (theme, _) = load("quipu", None);
+    for (before, after) in [
+        ("", ""),
+        ("text\n\n", "\n[x]: y\n"),
+        ("\n\n  ~~~~\n~~~\n", "~~~~\n- item\n\nend\n"),
+        ("- item\n", "```\ntext\n"),
+        ("```\nfirst\n```\n", "```\n\n```\n\n```\n"),
+    ] {
+        let code = "a = [x]\n\n    # not a title, and too long for one line\n`````x\n- b\n".repeat(6);
+        let source = format!("{before}```rust title\n{code}{after}");
+        let mut live = Live::default();
+        for (end, c) in source.char_indices() {
+            let so_far = &source[..end + c.len_utf8()];
+            let lines = live.update(so_far, 20, &theme);
+            assert_eq!(lines, render(so_far, 20, &theme), "{so_far:?}");
+            if end == before.len() + code.len() {
+                assert!(live.frozen() > end / 2, "{} of {end}", live.frozen());
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
@@ -396,6 +420,23 @@ proptest! {
         for chunk in chunks {
             source.push_str(&chunk);
             prop_assert_eq!(live.update(&source, width, &theme), render(&source, width, &theme), "{:?}", source);
+        }
+    }
+
+    #[test]
+    fn streaming_code_ends_where_rendering_does(
+        before in proptest::sample::select(vec!["", "\n", "text\n\n", "- item\n", "  "]),
+        fence in proptest::sample::select(vec!["```\n", "```rust\n", "~~~~ a b\n", "`````\n"]),
+        pieces in proptest::collection::vec(proptest::sample::select(vec![
+            "a\n", "a", "\n", " ", "   b\n", "`", "``", "```\n", "~~~~\n", "`````", "[x]: y\n", "[x]", "- c\n", "a rather long line of it\n",
+        ]), 0..40),
+    ) {
+        let (theme, _) = load("quipu", None);
+        let mut live = Live::default();
+        let mut source = before.to_owned();
+        for piece in [fence].into_iter().chain(pieces) {
+            source.push_str(piece);
+            prop_assert_eq!(live.update(&source, 12, &theme), render(&source, 12, &theme), "{:?}", source);
         }
     }
 
