@@ -131,6 +131,7 @@ fn prompt(characters: usize) -> State {
             tokens: (1..=characters / 4).map(token).collect(),
             template: "chatml".to_owned(),
             cached: 9,
+            ..PromptView::default()
         }),
         top: 0,
     });

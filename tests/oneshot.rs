@@ -174,9 +174,9 @@ mod with_llama {
     #[test]
     fn what_does_not_fit_is_refused_with_numbers() {
         let home = tempfile::tempdir().unwrap();
-        let (code, _, err) = said(home.path(), &["--context", "2000000000", "hello"], b"");
+        let (code, _, err) = said(home.path(), &["--context", "1000000000", "hello"], b"");
         assert_eq!(code, 3, "{err}");
-        assert!(err.contains("2000000000") && err.contains("--context"), "{err}");
+        assert!(err.contains("1000000000") && err.contains("--context"), "{err}");
         let long = "word ".repeat(3000);
         let (code, _, err) = said(home.path(), &[], long.as_bytes());
         assert_eq!(code, 2, "{err}");

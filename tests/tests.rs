@@ -7,6 +7,8 @@
     reason = "a failure here fails the test"
 )]
 
+#[cfg(feature = "llama")]
+mod context;
 mod docs;
 mod keys;
 #[cfg(feature = "llama")]
@@ -22,5 +24,8 @@ mod engine;
 mod gguf;
 #[path = "support/harness.rs"]
 mod harness;
+#[cfg(feature = "llama")]
+#[path = "support/shapes.rs"]
+mod shapes;
 #[path = "support/pty.rs"]
 mod terminal;

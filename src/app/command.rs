@@ -22,6 +22,12 @@ pub enum CommandId {
     Preset,
     /// Show or load a model.
     Model,
+    /// Show or change the length of the context.
+    Context,
+    /// Show or change the chat template.
+    Template,
+    /// Show or choose what happens when a conversation outgrows the context.
+    Overflow,
     /// Show keys and commands.
     Help,
     /// End quipu.
@@ -165,6 +171,33 @@ pub const COMMANDS: &[Command] = &[
         aliases: &["load"],
         args: "[FILE|cria]",
         help: "show the model, or load another",
+        group: Group::Model,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Context,
+        name: "context",
+        aliases: &["ctx"],
+        args: "[TOKENS]",
+        help: "show the context, or load the model again with another",
+        group: Group::Model,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Overflow,
+        name: "overflow",
+        aliases: &[],
+        args: "[POLICY]",
+        help: "stop, drop-oldest or shift where a conversation outgrows the context",
+        group: Group::Model,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Template,
+        name: "template",
+        aliases: &[],
+        args: "[NAME|FILE]",
+        help: "show the chat template, or load the model again with another",
         group: Group::Model,
         completes: Completes::Nothing,
     },

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::domain::inference::{Failure, LoadOptions, ModelInfo, PrefillProgress, PromptView, TurnId};
+use crate::domain::inference::{
+    Failure, LoadOptions, ModelInfo, Overflow, PrefillProgress, PromptView, TurnId, Window,
+};
 use crate::domain::{Conversation, MessageId};
 
 use super::draft::Draft;
@@ -37,6 +39,10 @@ pub struct State {
     pub notices: Notices,
     /// What the settings said.
     pub options: Options,
+    /// The name of the model that was asked for last; `None` is the one that the settings name.
+    pub loaded: Option<String>,
+    /// Which part of the conversation the model saw last.
+    pub window: Window,
     /// The context in use, in tokens, as last told.
     pub context_used: u32,
     /// The last turn given out.
@@ -52,6 +58,8 @@ pub struct State {
 pub struct Options {
     /// Longest answer in tokens; `None` is until the model ends or the context is full.
     pub max_tokens: Option<u32>,
+    /// What to do when a conversation outgrows the context.
+    pub overflow: Overflow,
     /// How to load models.
     pub load: LoadOptions,
 }
@@ -248,6 +256,7 @@ impl State {
             Engine::Ready(model) => Some(model),
             _ => None,
         };
+        self.loaded.clone_from(&name);
         Effect::Load {
             turn,
             name,

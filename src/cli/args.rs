@@ -1,5 +1,5 @@
-//! The grammar of the command line. Flags for sampling are made from the table of parameters, so that a new parameter is a
-//! flag at once. What the flags mean is resolved in `cli/mod.rs`.
+//! The grammar of the command line. Flags for loading and sampling are made from the tables of the domain, so that a new row
+//! is a flag at once. What the flags mean is resolved in `cli/mod.rs`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::config::Amount;
+use crate::domain::inference::Overflow;
+use crate::domain::load_option::{LOAD_OPTIONS, LoadOption};
 use crate::domain::sampling::{PARAMETERS, Parameter};
 
 use super::bench::BenchArgs;
@@ -32,6 +33,9 @@ pub(super) struct Args {
     /// Something else than a chat
     #[command(subcommand)]
     pub(super) command: Option<Task>,
+    /// Load options given as flags, in table order.
+    #[arg(skip)]
+    pub(super) load: Vec<(&'static LoadOption, String)>,
     /// Sampling values given as flags, in table order.
     #[arg(skip)]
     pub(super) sampling: Vec<(&'static Parameter, String)>,
@@ -58,21 +62,9 @@ pub(super) struct Flags {
     /// Longest answer, in tokens
     #[arg(long, global = true, value_name = "TOKENS")]
     pub(super) max_tokens: Option<u32>,
-    /// Layers to put on a graphics card: a number, or 'auto'
-    #[arg(long, global = true, value_name = "N|auto", value_parser = gpu_layers)]
-    pub(super) gpu_layers: Option<Amount>,
-    /// Threads; physical cores by default
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub(super) threads: Option<u32>,
-    /// Context in tokens; by default the least of the trained one, 8192 and what memory allows
-    #[arg(long, global = true, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(super) context: Option<u32>,
-    /// Most prompt tokens handed to llama.cpp at once
-    #[arg(long, global = true, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..=65536))]
-    pub(super) batch: Option<u32>,
-    /// Most prompt tokens computed at once
-    #[arg(long, global = true, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(1..=65536))]
-    pub(super) ubatch: Option<u32>,
+    /// What to do when a conversation outgrows the context
+    #[arg(long, global = true, value_name = "stop|drop-oldest|shift", value_parser = overflow)]
+    pub(super) overflow: Option<Overflow>,
     /// The theme: a name, or a file in the themes folder
     #[arg(long, global = true, value_name = "NAME")]
     pub(super) theme: Option<String>,
@@ -100,8 +92,8 @@ pub(super) enum Task {
     Bench(BenchArgs),
 }
 
-fn gpu_layers(text: &str) -> Result<Amount, String> {
-    text.parse().map_err(|_| "give a whole number, or 'auto'".to_owned())
+fn overflow(text: &str) -> Result<Overflow, String> {
+    Overflow::named(text).ok_or_else(|| "give 'stop', 'drop-oldest' or 'shift'".to_owned())
 }
 
 fn engine(text: &str) -> Result<EngineChoice, String> {
@@ -128,7 +120,18 @@ pub fn command() -> clap::Command {
             .help_heading("Sampling")
             .value_parser(NonEmptyStringValueParser::new())
     };
-    Args::command().args(PARAMETERS.iter().map(flag))
+    let option = |o: &'static LoadOption| {
+        Arg::new(o.name)
+            .long(o.name)
+            .global(true)
+            .value_name("VALUE")
+            .help(o.help.trim_end_matches('.'))
+            .help_heading("Loading")
+            .value_parser(NonEmptyStringValueParser::new())
+    };
+    Args::command()
+        .args(LOAD_OPTIONS.iter().map(option))
+        .args(PARAMETERS.iter().map(flag))
 }
 
 /// Reads the command line.
@@ -138,7 +141,8 @@ pub fn command() -> clap::Command {
 pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Args, Stop> {
     let parsed = command().try_get_matches_from(args).and_then(|matches| {
         let mut args = Args::from_arg_matches(&matches)?;
-        args.sampling = sampling(&matches);
+        args.load = given(&matches, LOAD_OPTIONS, |row| row.name);
+        args.sampling = given(&matches, PARAMETERS, |row| row.name);
         Ok(args)
     });
     parsed.map_err(|error| {
@@ -147,11 +151,11 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Args, St
     })
 }
 
-/// The sampling flags that were given; with a subcommand they stand in its matches.
-fn sampling(matches: &ArgMatches) -> Vec<(&'static Parameter, String)> {
+/// The flags of a table that were given; with a subcommand they stand in its matches.
+fn given<T>(matches: &ArgMatches, table: &'static [T], name: fn(&T) -> &'static str) -> Vec<(&'static T, String)> {
     let innermost = matches.subcommand().map_or(matches, |(_, matches)| matches);
-    let given = |p: &'static Parameter| innermost.get_one::<String>(p.name).map(|value| (p, value.clone()));
-    PARAMETERS.iter().filter_map(given).collect()
+    let given = |row: &'static T| innermost.get_one::<String>(name(row)).map(|value| (row, value.clone()));
+    table.iter().filter_map(given).collect()
 }
 
 #[cfg(test)]
@@ -185,12 +189,7 @@ mod tests {
 
     #[test]
     fn bad_words_are_usage_errors() {
-        for bad in [
-            "quipu --gpu-layers many",
-            "quipu --engine remote",
-            "quipu --frobnicate",
-            "quipu --threads 0",
-        ] {
+        for bad in ["quipu --engine remote", "quipu --frobnicate"] {
             assert_eq!(read(bad).unwrap_err().exit, Exit::Usage, "{bad}");
         }
         assert_eq!(read("quipu --help").unwrap_err().exit, Exit::Success);

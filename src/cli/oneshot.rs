@@ -7,7 +7,8 @@ use serde_json::json;
 
 use crate::domain::Role;
 use crate::domain::inference::{
-    ChatMessage, Command, Event, Finish, GenerateRequest, LoadOptions, ModelInfo, ModelSource, Said, Stats, TurnId,
+    ChatMessage, Command, Event, Finish, GenerateRequest, LoadOptions, ModelInfo, ModelSource, Overflow, Said, Stats,
+    TurnId,
 };
 use crate::domain::sampling::{PARAMETERS, Sampling, Value};
 use crate::engine::EngineHandle;
@@ -27,6 +28,8 @@ pub(super) struct OneShot {
     pub(super) sampling: Sampling,
     /// Longest answer in tokens.
     pub(super) max_tokens: Option<u32>,
+    /// What to do when the context is full.
+    pub(super) overflow: Overflow,
     /// How to print.
     pub(super) format: Format,
 }
@@ -75,6 +78,8 @@ async fn answer(
         messages: messages(&ask),
         sampling: ask.sampling.clone(),
         max_tokens: ask.max_tokens,
+        // One question has no older turns to leave out.
+        overflow: ask.overflow,
         logprobs: ask.format == Format::Json,
     };
     send(engine, Command::Generate { turn: ASK, request })?;

@@ -100,6 +100,7 @@ impl Setup {
             system: self.settings.system.clone(),
             sampling: self.settings.sampling.clone(),
             max_tokens: self.settings.max_tokens,
+            overflow: self.settings.overflow,
             format: if json { Format::Json } else { Format::Text },
         };
         let load = self.settings.load.clone();
@@ -161,6 +162,7 @@ impl Setup {
             sampling,
             load,
             max_tokens,
+            overflow,
             ..
         } = self.settings.clone();
         (
@@ -169,7 +171,11 @@ impl Setup {
                 preset,
                 sampling,
             },
-            Options { max_tokens, load },
+            Options {
+                max_tokens,
+                overflow,
+                load,
+            },
         )
     }
 

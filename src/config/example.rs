@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::domain::load_option::{LOAD_OPTIONS, LoadOption};
 use crate::domain::sampling::{PARAMETERS, Parameter, Seed, Value};
 
 use super::file::{Key, SECTIONS, variable};
@@ -36,9 +37,15 @@ pub fn example() -> String {
             let facts = (key.accepts(), key.default, key.variable);
             entry(&mut text, key.name, key.help, (&facts.0, facts.1, facts.2));
         }
+        if *section == "model" {
+            for option in LOAD_OPTIONS {
+                let facts = (option.accepts(), written(option), variable(option.name));
+                entry(&mut text, option.name, option.help, (&facts.0, &facts.1, &facts.2));
+            }
+        }
         if *section == "sampling" {
             for parameter in PARAMETERS {
-                let facts = (parameter.kind.to_string(), literal(parameter), variable(parameter));
+                let facts = (parameter.kind.to_string(), literal(parameter), variable(parameter.name));
                 entry(
                     &mut text,
                     parameter.name,
@@ -57,6 +64,16 @@ fn entry(text: &mut String, name: &str, help: &str, (accepts, default, variable)
     comment(text, help);
     comment(text, &format!("{} Default {default}. {variable}.", sentence(accepts)));
     let _ = writeln!(text, "#{name} = {default}");
+}
+
+/// The default of a load option, as TOML: what TOML has a type for stands bare.
+fn written(option: &LoadOption) -> String {
+    let bare = matches!(option.default, "true" | "false") || option.default.parse::<f64>().is_ok();
+    if bare {
+        option.default.to_owned()
+    } else {
+        format!("\"{}\"", option.default)
+    }
 }
 
 /// The default of a parameter, as TOML.

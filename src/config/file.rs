@@ -1,6 +1,9 @@
-//! The shape of the file: one table with every key that is not a sampling parameter (those are the domain's own table).
-//! Names, environment variables, bounds, defaults and help all come from here; `config.example.toml` is made from it.
+//! The shape of the file: one table with every key that is neither a sampling parameter nor a load option (those are tables
+//! of the domain). Names, environment variables, bounds, defaults and help all come from there and from here;
+//! `config.example.toml` is made from them.
 
+use crate::domain::inference::Overflow;
+use crate::domain::load_option::{LoadOption, NotAccepted};
 use crate::domain::sampling::{Kind, Parameter, Refused};
 
 use super::given::Given;
@@ -30,18 +33,14 @@ enum Field {
     Switch(fn(&mut Layer) -> &mut Option<bool>),
     Amount(Bounds, fn(&mut Layer) -> &mut Option<Amount>),
     Preset,
+    Overflow,
 }
 
 /// Smallest and largest number, both accepted.
 type Bounds = (u32, u32);
 
-/// More than any machine has, so that a slip of the finger is caught.
-const THREADS: Bounds = (1, 1024);
 /// More than any model looks back on; the model and the memory say the rest when it is loaded.
 const TOKENS: Bounds = (1, 1 << 24);
-/// No model is as deep.
-const LAYERS: Bounds = (0, 10_000);
-
 /// The sections in the order of the example, and what each is about.
 pub(super) const SECTIONS: &[(&str, &str)] = &[
     ("model", "Which model to start with, and how it is loaded."),
@@ -72,54 +71,6 @@ pub(super) const KEYS: &[Key] = &[
         field: Field::Text(|layer| &mut layer.model),
     },
     Key {
-        section: "model",
-        name: "gpu-layers",
-        variable: "QUIPU_GPU_LAYERS",
-        default: "\"auto\"",
-        help: "Layers to put on the graphics card. \"auto\" is all that fit, 0 keeps the model on the CPU.",
-        field: Field::Amount(LAYERS, |layer| &mut layer.gpu_layers),
-    },
-    Key {
-        section: "model",
-        name: "threads",
-        variable: "QUIPU_THREADS",
-        default: "\"auto\"",
-        help: "CPU threads while an answer is written. \"auto\" is one for each physical core.",
-        field: Field::Amount(THREADS, |layer| &mut layer.threads),
-    },
-    Key {
-        section: "model",
-        name: "threads-batch",
-        variable: "QUIPU_THREADS_BATCH",
-        default: "\"auto\"",
-        help: "CPU threads while a prompt is read. \"auto\" is one for each physical core.",
-        field: Field::Amount(THREADS, |layer| &mut layer.threads_batch),
-    },
-    Key {
-        section: "model",
-        name: "context",
-        variable: "QUIPU_CONTEXT",
-        default: "\"auto\"",
-        help: "Tokens that the model can look back on. \"auto\" is what it was trained on, at most 8192 and what fits in memory.",
-        field: Field::Amount(TOKENS, |layer| &mut layer.context),
-    },
-    Key {
-        section: "model",
-        name: "batch",
-        variable: "QUIPU_BATCH",
-        default: "\"auto\"",
-        help: "Tokens of a prompt handed over at once; progress is shown, and a stop felt, after each batch. \"auto\" is 512.",
-        field: Field::Amount(TOKENS, |layer| &mut layer.batch),
-    },
-    Key {
-        section: "model",
-        name: "ubatch",
-        variable: "QUIPU_UBATCH",
-        default: "\"auto\"",
-        help: "Tokens computed at once, at most a batch. More is faster on some graphics cards and takes more memory. \"auto\" is 512.",
-        field: Field::Amount(TOKENS, |layer| &mut layer.ubatch),
-    },
-    Key {
         section: "sampling",
         name: "preset",
         variable: "QUIPU_PRESET",
@@ -142,6 +93,15 @@ pub(super) const KEYS: &[Key] = &[
         default: "\"auto\"",
         help: "Longest answer in tokens. \"auto\" is until the model ends it or the context is full.",
         field: Field::Amount(TOKENS, |layer| &mut layer.max_tokens),
+    },
+    Key {
+        section: "chat",
+        name: "overflow",
+        variable: "QUIPU_OVERFLOW",
+        default: "\"stop\"",
+        help: "What to do when a conversation outgrows the context: stop and say so, leave the oldest turns out of the prompt, or \
+               also shift the context in the middle of an answer.",
+        field: Field::Overflow,
     },
     Key {
         section: "ui",
@@ -174,6 +134,7 @@ impl Key {
             Field::Switch(_) => "true or false".to_owned(),
             Field::Amount((min, max), _) => format!("\"auto\" or a whole number from {min} to {max}"),
             Field::Preset => "the name of a preset, in quotes".to_owned(),
+            Field::Overflow => "\"stop\", \"drop-oldest\" or \"shift\"".to_owned(),
         }
     }
 
@@ -186,6 +147,10 @@ impl Key {
             Field::Text(field) => plain(given).map(|text| *field(layer) = Some(text.to_owned())),
             Field::Switch(field) => given.switch().map(|on| *field(layer) = Some(on)),
             Field::Amount(bounds, field) => amount(given, bounds).map(|amount| *field(layer) = Some(amount)),
+            Field::Overflow => {
+                let policy = given.text().and_then(Overflow::named);
+                policy.map(|policy| layer.overflow = Some(policy))
+            }
             Field::Preset => plain(given).map(|name| layer.choose_preset(name, place)),
         };
         accepted.ok_or_else(|| refusal(self.name, &self.accepts(), given, written))
@@ -214,9 +179,29 @@ pub(super) fn set_parameter(
     }
 }
 
-/// The environment variable of a sampling parameter.
-pub(super) fn variable(parameter: &Parameter) -> String {
-    format!("QUIPU_{}", parameter.name.to_uppercase().replace('-', "_"))
+/// Reads the value of a load option and hands its text to `set`.
+///
+/// # Errors
+/// The words for what is wrong with it.
+pub(super) fn set_load(
+    option: &LoadOption,
+    given: Given<'_>,
+    written: &str,
+    set: impl FnOnce(&str) -> Result<(), NotAccepted>,
+) -> Result<(), String> {
+    // A number in quotes is a slip where nothing but a number or a word is meant.
+    let slip = given.is_quoted_number() && option.accepts().contains("whole number");
+    let text = given.word().filter(|text| !slip && !text.contains(char::is_control));
+    if text.is_some_and(|text| set(&text).is_ok()) {
+        Ok(())
+    } else {
+        Err(refusal(option.name, &option.accepts(), given, written))
+    }
+}
+
+/// The environment variable of a sampling parameter or a load option.
+pub(super) fn variable(name: &str) -> String {
+    format!("QUIPU_{}", name.to_uppercase().replace('-', "_"))
 }
 
 fn refusal(name: &str, accepts: &str, given: Given<'_>, written: &str) -> String {

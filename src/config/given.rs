@@ -29,6 +29,18 @@ impl<'a> Given<'a> {
         }
     }
 
+    /// Text, number, switch or list as one would type it behind a flag.
+    pub(super) fn word(self) -> Option<String> {
+        match self {
+            Self::Typed(DeValue::Boolean(on)) => Some(on.to_string()),
+            Self::Typed(DeValue::Array(items)) => {
+                let words = items.iter().map(|item| Given::Typed(item.get_ref()).word());
+                words.collect::<Option<Vec<_>>>().map(|words| words.join(","))
+            }
+            _ => self.text().map(str::to_owned).or_else(|| self.number()),
+        }
+    }
+
     pub(super) fn switch(self) -> Option<bool> {
         match self {
             Self::Typed(value) => value.as_bool(),

@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use crate::domain::Preset;
-use crate::domain::inference::GpuLayers;
+use crate::domain::load_option::{LoadOption, NotAccepted};
+use crate::domain::loading::{LoadOptions, Overflow};
 use crate::domain::preset::DEFAULT_PRESET;
 use crate::domain::sampling::{Parameter, Refused, Sampling};
 
@@ -27,13 +28,6 @@ impl Amount {
             Self::Exactly(number) => Some(number),
         }
     }
-
-    const fn layers(self) -> GpuLayers {
-        match self {
-            Self::Auto => GpuLayers::Auto,
-            Self::Exactly(number) => GpuLayers::Count(number),
-        }
-    }
 }
 
 impl FromStr for Amount {
@@ -53,22 +47,12 @@ impl FromStr for Amount {
 pub struct Layer {
     /// The model to start with.
     pub model: Option<String>,
-    /// Layers on the graphics card.
-    pub gpu_layers: Option<Amount>,
-    /// Threads while generating.
-    pub threads: Option<Amount>,
-    /// Threads while reading a prompt.
-    pub threads_batch: Option<Amount>,
-    /// Context in tokens.
-    pub context: Option<Amount>,
-    /// Tokens of a prompt handed over at once.
-    pub batch: Option<Amount>,
-    /// Tokens computed at once.
-    pub ubatch: Option<Amount>,
     /// The system prompt; an empty one takes away what a lower layer set.
     pub system: Option<String>,
     /// Longest answer in tokens.
     pub max_tokens: Option<Amount>,
+    /// What to do when a conversation outgrows the context.
+    pub overflow: Option<Overflow>,
     /// The theme.
     pub theme: Option<String>,
     /// Whether the wheel scrolls.
@@ -79,6 +63,8 @@ pub struct Layer {
     pub bindings: Vec<Binding>,
     /// The preset, and where it was chosen; see [`Layer::choose_preset`].
     pub(crate) preset: Option<(String, Place)>,
+    /// Names of load options and values that they accept; see [`Layer::set_load`].
+    pub(crate) load: Vec<(&'static str, String)>,
     /// Names of parameters and values that they accept; see [`Layer::set_sampling`].
     pub(crate) sampling: Vec<(&'static str, String)>,
 }
@@ -99,29 +85,29 @@ impl Layer {
         Ok(())
     }
 
+    /// Sets a load option from its text.
+    ///
+    /// # Errors
+    /// What the option would accept.
+    pub fn set_load(&mut self, option: &'static LoadOption, text: &str) -> Result<(), NotAccepted> {
+        option.set(&mut LoadOptions::default(), text)?;
+        self.load.push((option.name, text.to_owned()));
+        Ok(())
+    }
+
     /// Lays this layer over `settings`.
     fn cover(&self, settings: &mut Settings) -> Result<(), Problem> {
         put(&mut settings.model, self.model.as_deref().map(from_home).as_ref());
-        put(
-            &mut settings.load.gpu_layers,
-            self.gpu_layers.map(Amount::layers).as_ref(),
-        );
-        let load = &mut settings.load;
-        let numbers = [
-            (&mut load.threads, self.threads),
-            (&mut load.threads_batch, self.threads_batch),
-            (&mut load.context, self.context),
-            (&mut load.batch, self.batch),
-            (&mut load.ubatch, self.ubatch),
-            (&mut settings.max_tokens, self.max_tokens),
-        ];
-        for (number, amount) in numbers {
-            put(number, amount.map(Amount::number).as_ref());
+        for (name, text) in &self.load {
+            // `set_load` let in only what the option accepts.
+            let _ = LoadOption::find(name).map(|option| option.set(&mut settings.load, text));
         }
+        put(&mut settings.max_tokens, self.max_tokens.map(Amount::number).as_ref());
         if let Some(system) = &self.system {
             settings.system = Some(system.clone()).filter(|text| !text.is_empty());
         }
         put(&mut settings.theme, self.theme.as_deref().map(from_home).as_ref());
+        put(&mut settings.overflow, self.overflow.as_ref());
         put(&mut settings.mouse, self.mouse.as_ref());
         settings.bindings.extend_from_slice(&self.bindings);
         self.cover_sampling(settings)

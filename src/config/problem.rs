@@ -69,10 +69,17 @@ pub(super) fn shown(text: &str) -> String {
     shown
 }
 
-/// "did you mean 'x'?", or all there is where nothing is near.
+/// "did you mean 'x'?", or where nothing is near all there is, or where to read it.
 pub(super) fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
-    match nearest(name, known.clone()) {
-        Some(name) => format!("did you mean '{name}'?"),
-        None => format!("there are {}", known.into_iter().collect::<Vec<_>>().join(", ")),
+    /// More names than this are no sentence any more.
+    const NAMES: usize = 12;
+    if let Some(name) = nearest(name, known.clone()) {
+        return format!("did you mean '{name}'?");
+    }
+    let known: Vec<_> = known.into_iter().collect();
+    if known.len() > NAMES {
+        "config.example.toml has all there is".to_owned()
+    } else {
+        format!("there are {}", known.join(", "))
     }
 }

@@ -8,9 +8,10 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use crate::domain::Preset;
+use crate::domain::load_option::{LOAD_OPTIONS, LoadOption};
 use crate::domain::sampling::{PARAMETERS, Parameter, Sampling};
 
-use super::file::{KEYS, Key, SECTIONS, set_parameter};
+use super::file::{KEYS, Key, SECTIONS, set_load, set_parameter};
 use super::given::Given;
 use super::layers::Layer;
 use super::problem::{Place, Problem, shown, suggestion};
@@ -130,7 +131,12 @@ impl<'a> Reader<'a> {
                     || {
                         format!(
                             "'{word}' is no setting: {}",
-                            suggestion(key, KEYS.iter().map(|key| key.name))
+                            suggestion(
+                                key,
+                                KEYS.iter()
+                                    .map(|key| key.name)
+                                    .chain(LOAD_OPTIONS.iter().map(|row| row.name))
+                            )
                         )
                     },
                     |section| format!("'{word}' stands in no section: put it under [{section}]"),
@@ -147,10 +153,12 @@ impl<'a> Reader<'a> {
         let place = self.place(name.span().start);
         let (layer, written) = (&mut self.layer, written(self.text, value));
         let given = Given::Typed(value.get_ref());
-        let outcome = match (key, parameter) {
-            (Some(key), _) => key.set(layer, given, written, place),
-            (None, Some(row)) => set_parameter(row, given, written, |text| layer.set_sampling(row, text)),
-            (None, None) => Err(unknown(section, name.get_ref())),
+        let option = LoadOption::find(name.get_ref()).filter(|_| section == "model");
+        let outcome = match (key, parameter, option) {
+            (Some(key), _, _) => key.set(layer, given, written, place),
+            (_, Some(row), _) => set_parameter(row, given, written, |text| layer.set_sampling(row, text)),
+            (_, _, Some(row)) => set_load(row, given, written, |text| layer.set_load(row, text)),
+            (None, None, None) => Err(unknown(section, name.get_ref())),
         };
         if let Err(message) = outcome {
             self.note(name, message);
@@ -252,7 +260,8 @@ fn chords(value: &DeValue<'_>) -> Option<Vec<String>> {
 /// The section that a key of this name belongs to.
 fn section_of(name: &str) -> Option<&'static str> {
     let key = KEYS.iter().find(|key| key.name == name).map(|key| key.section);
-    key.or_else(|| Parameter::find(name).map(|_| "sampling"))
+    key.or_else(|| LoadOption::find(name).map(|_| "model"))
+        .or_else(|| Parameter::find(name).map(|_| "sampling"))
 }
 
 /// The words for a key that its section does not have.
@@ -266,6 +275,7 @@ fn unknown(section: &str, name: &str) -> String {
         return format!("'{word}' does not belong in [{section}]: put it under [{home}]");
     }
     let parameters = PARAMETERS.iter().map(|row| row.name).filter(|_| samples);
-    let known = Key::of(section).map(|key| key.name).chain(parameters);
+    let options = LOAD_OPTIONS.iter().map(|row| row.name).filter(|_| section == "model");
+    let known = Key::of(section).map(|key| key.name).chain(parameters).chain(options);
     format!("there is no key '{word}' in [{section}]: {}", suggestion(name, known))
 }

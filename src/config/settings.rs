@@ -1,6 +1,6 @@
 //! The settings in force, complete: what the rest of the program is given. How they came about is not its business.
 
-use crate::domain::inference::LoadOptions;
+use crate::domain::inference::{LoadOptions, Overflow};
 use crate::domain::preset::DEFAULT_PRESET;
 use crate::domain::{Preset, Sampling};
 
@@ -23,6 +23,8 @@ pub struct Settings {
     pub system: Option<String>,
     /// Longest answer in tokens; `None` is until the model ends or the context is full.
     pub max_tokens: Option<u32>,
+    /// What to do when a conversation outgrows the context.
+    pub overflow: Overflow,
     /// The theme's name, or a file.
     pub theme: String,
     /// Whether the wheel scrolls the transcript; selecting text then takes Shift in most terminals.
@@ -54,6 +56,7 @@ impl Default for Settings {
             sampling: Sampling::default(),
             system: None,
             max_tokens: None,
+            overflow: Overflow::default(),
             theme: "quipu".to_owned(),
             mouse: true,
             bindings: Vec::new(),

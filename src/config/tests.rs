@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pretty_assertions::assert_eq;
 
-use super::{Amount, Layer, Origin, Place, Problem, Settings, example, load};
+use super::{Layer, Origin, Place, Problem, Settings, example, load};
 use crate::domain::inference::GpuLayers;
 use crate::domain::sampling::{PARAMETERS, Parameter, Seed};
 
@@ -240,7 +240,7 @@ fn flags_go_over_the_environment_over_the_file_over_the_defaults() {
         _ => None,
     };
     let mut flags = Layer {
-        context: Some(Amount::Exactly(3)),
+        load: vec![("context", "3".to_owned())],
         ..Layer::default()
     };
     flags.set_sampling(Parameter::find("top-k").unwrap(), "3").unwrap();
@@ -262,7 +262,7 @@ fn auto_and_nothing_go_over_a_number_and_a_text() {
     let path = folder.path().join("config.toml");
     std::fs::write(&path, "[model]\ncontext = 512\n[chat]\nsystem = \"x\"\n").unwrap();
     let flags = Layer {
-        context: Some(Amount::Auto),
+        load: vec![("context", "auto".to_owned())],
         system: Some(String::new()),
         ..Layer::default()
     };

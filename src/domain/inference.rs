@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::loading::{GpuLayers, LoadOptions, Overflow};
 use super::role::Role;
 use super::sampling::Sampling;
 
@@ -47,36 +48,6 @@ impl Cancel {
     }
 }
 
-/// How much of a model to give to a graphics card.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum GpuLayers {
-    /// All that fit; all of them where the backend decides.
-    #[default]
-    Auto,
-    /// This many layers; 0 keeps the model on the CPU.
-    Count(u32),
-}
-
-/// How to load a model. `None` means: decide from the model and the machine.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LoadOptions {
-    /// Layers on the graphics card.
-    pub gpu_layers: GpuLayers,
-    /// Threads while generating; physical cores by default.
-    pub threads: Option<u32>,
-    /// Threads while reading a prompt; physical cores by default.
-    pub threads_batch: Option<u32>,
-    /// Context in tokens; min(trained, 8192, what memory allows) by default.
-    pub context: Option<u32>,
-    /// Tokens of a prompt handed to llama.cpp at once, 1 to context; 512 by default. Also how soon progress is seen.
-    pub batch: Option<u32>,
-    /// Tokens computed at once, 1 to batch; 512 by default.
-    pub ubatch: Option<u32>,
-    /// A chat template to use instead of the model's own: the jinja source.
-    pub template: Option<String>,
-}
-
 /// A model file that was found and whose header was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelSource {
@@ -109,6 +80,8 @@ pub struct GenerateRequest {
     pub sampling: Sampling,
     /// Tokens after which to stop; `None` is until the model ends or the context is full.
     pub max_tokens: Option<u32>,
+    /// What to do when all of it does not fit the context.
+    pub overflow: Overflow,
     /// Whether to compute the log-probability of every token said (one more pass over the logits).
     pub logprobs: bool,
 }
@@ -140,6 +113,10 @@ pub enum Command {
         turn: TurnId,
         /// The conversation.
         messages: Vec<ChatMessage>,
+        /// What to do when all of it does not fit the context.
+        overflow: Overflow,
+        /// The limit of the answer for which room is kept.
+        max_tokens: Option<u32>,
     },
     /// Time the engine: read `depth` tokens, then `prompt` tokens, then generate `generate` tokens.
     Bench {
@@ -191,6 +168,29 @@ pub enum Event {
         /// What was loaded.
         model: Box<ModelInfo>,
     },
+    /// The conversation outgrew the context: which part of it goes into the prompt. Told before anything is computed.
+    Window {
+        /// The turn.
+        turn: TurnId,
+        /// What is inside and what is left out.
+        window: Window,
+    },
+    /// The context is full in the middle of an answer: `discard` tokens behind the first `keep` are about to be forgotten.
+    Shift {
+        /// The turn.
+        turn: TurnId,
+        /// Tokens at the beginning that stay.
+        keep: u32,
+        /// Tokens that go.
+        discard: u32,
+    },
+    /// The answer that ended leaves so little room that the next turn will not fit whole.
+    Forecast {
+        /// The turn that ended.
+        turn: TurnId,
+        /// What the next prompt would be, before anything is said in it.
+        window: Window,
+    },
     /// The prompt is being read.
     Prefill {
         /// The turn.
@@ -240,6 +240,19 @@ pub enum Event {
         /// Its last words.
         reason: String,
     },
+}
+
+/// Which part of a conversation the model sees, in messages and tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// Messages left out: the oldest behind the system prompt.
+    pub left_out: u32,
+    /// Tokens that the whole conversation would take.
+    pub whole: u32,
+    /// Tokens that the part inside takes.
+    pub inside: u32,
+    /// Tokens that the context holds.
+    pub context: u32,
 }
 
 /// How far the reading of a prompt is, in tokens.
@@ -369,6 +382,8 @@ pub struct PromptView {
     pub template: String,
     /// How many of the first tokens are in the KV cache.
     pub cached: u32,
+    /// Which part of the conversation it is.
+    pub window: Window,
 }
 
 /// One token of a prompt.

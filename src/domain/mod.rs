@@ -4,6 +4,8 @@
 pub mod bytes;
 pub mod conversation;
 pub mod inference;
+pub mod load_option;
+pub mod loading;
 pub mod preset;
 pub mod role;
 pub mod sampling;

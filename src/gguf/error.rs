@@ -73,6 +73,9 @@ pub enum Fault {
     /// A readable header that llama.cpp would refuse, crash on, or answer nonsense with.
     #[error("cannot be used: {0}; get another conversion of the model")]
     Unsound(String),
+    /// A file that cannot be laid over a model.
+    #[error("cannot be laid over this model: {0}; choose another file")]
+    Unfit(String),
     /// A model in several files of which some are not there.
     #[error(
         "is one of {total} parts, and {} not beside it; put all {total} into one folder",

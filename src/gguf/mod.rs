@@ -5,6 +5,7 @@
 //! [`ModelFile::summary`], [`ModelFile::footprint`] and [`ModelFile::fingerprint`] tell more. Texts from inside the file
 //! are handed out as they are: sanitise them before showing them.
 
+mod adapter;
 mod architecture;
 mod error;
 mod fingerprint;
@@ -24,6 +25,7 @@ mod value;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use adapter::ControlVector;
 pub use architecture::{Architecture, Memory, Purpose};
 pub use error::{Fault, GgufError};
 pub use footprint::{Footprint, UBATCH};

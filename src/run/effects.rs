@@ -40,7 +40,11 @@ impl Reach {
                 Err(Failure::new(FailureKind::Model, words))
             });
             // Nobody wants to know where the loop has ended.
-            let _ = to.send(Happening::Found { turn, options, source });
+            let _ = to.send(Happening::Found {
+                turn,
+                options: Box::new(options),
+                source,
+            });
         });
     }
 

@@ -237,7 +237,7 @@ impl<S: Surface> Shell<S> {
             // It only wakes the loop: a frame may be owed.
             Happening::Written => {}
             Happening::Found { turn, options, source } => {
-                if let Some(msg) = self.reach.found(turn, options, source) {
+                if let Some(msg) = self.reach.found(turn, *options, source) {
                     self.message(msg);
                 }
             }

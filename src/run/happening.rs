@@ -23,7 +23,7 @@ pub enum Happening {
         /// The load that it is for.
         turn: TurnId,
         /// How to load it.
-        options: LoadOptions,
+        options: Box<LoadOptions>,
         /// Where it is, or why there is none.
         source: Result<ModelSource, Failure>,
     },

@@ -220,6 +220,7 @@ fn what_lies_over_the_transcript_covers_it() {
         ],
         template: "the model's own template".into(),
         cached: 3,
+        ..PromptView::default()
     };
     state.screen.overlay = Some(Overlay::Prompt {
         turn: TurnId(9),
@@ -350,6 +351,25 @@ fn shrinking_and_growing_leaves_nothing_behind() {
         let seen = cells(terminal.backend().buffer(), |symbol, _| symbol.to_owned());
         assert_eq!(seen, shown(&state, columns, rows), "{columns}x{rows}");
     }
+}
+
+#[test]
+fn what_the_model_no_longer_sees_is_dim() {
+    let mut state = ready();
+    talk(&mut state, "first", "one", Some(Finish::EndOfTurn));
+    talk(&mut state, "second", "two", Some(Finish::EndOfTurn));
+    state.window.left_out = 2;
+    let dressed = roles(&state, 80, 24);
+    let shown = shown(&state, 80, 24);
+    let of = |word: &str| {
+        let (shown, dressed) = shown
+            .lines()
+            .zip(dressed.lines())
+            .find(|(text, _)| text.trim() == word)
+            .unwrap();
+        dressed.chars().nth(shown.find(word).unwrap()).unwrap()
+    };
+    assert_eq!([of("first"), of("one"), of("second"), of("two")], ['d', 'd', '.', '.']);
 }
 
 #[test]

@@ -187,6 +187,7 @@ impl Window {
                     tokens: vec![token; tokens * 40],
                     template: "chatml".into(),
                     cached: 3,
+                    ..PromptView::default()
                 };
                 self.act("prompt");
                 self.draw();

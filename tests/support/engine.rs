@@ -13,8 +13,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use quipu::domain::inference::{
-    ChatMessage, Command, Event, Finish, GenerateRequest, LoadOptions, ModelInfo, ModelSource, PrefillProgress,
-    PromptView, Said, Stats, Token, TurnId,
+    ChatMessage, Command, Event, Finish, GenerateRequest, LoadOptions, ModelInfo, ModelSource, Overflow,
+    PrefillProgress, PromptView, Said, Stats, Token, TurnId, Window,
 };
 use quipu::domain::{Role, Sampling};
 use quipu::engine::EngineHandle;
@@ -28,6 +28,8 @@ pub struct Talk {
     pub engine: EngineHandle,
     /// The model.
     pub model: ModelInfo,
+    /// What to do when a conversation outgrows the context.
+    pub overflow: Overflow,
     turn: TurnId,
 }
 
@@ -38,6 +40,12 @@ pub struct Answer {
     pub text: String,
     /// Its ids.
     pub tokens: Vec<Token>,
+    /// Which part of the conversation went in, where not all did.
+    pub window: Option<Window>,
+    /// What was kept and forgotten under way.
+    pub shifts: Vec<(u32, u32)>,
+    /// What the next turn would leave out.
+    pub forecast: Option<Window>,
     /// The last word on the prompt.
     pub prefill: PrefillProgress,
     /// Why it ended.
@@ -75,6 +83,7 @@ impl Talk {
         let mut talk = Self {
             engine,
             model: ModelInfo::default(),
+            overflow: Overflow::Stop,
             turn: TurnId::default(),
         };
         let turn = talk.next_turn();
@@ -114,6 +123,7 @@ impl Talk {
             messages: messages.to_vec(),
             sampling,
             max_tokens,
+            overflow: self.overflow,
             logprobs: false,
         };
         self.tell(Command::Generate { turn, request });
@@ -129,8 +139,12 @@ impl Talk {
     /// Takes the rest of an answer; `each` sees every token with the handle, to stop or tune.
     pub fn rest(&mut self, mut each: impl FnMut(&EngineHandle, &Said)) -> Answer {
         let (mut text, mut tokens, mut prefill) = (String::new(), Vec::new(), PrefillProgress::default());
+        let (mut window, mut shifts, mut forecast) = (None, Vec::new(), None);
         loop {
             match self.event() {
+                Event::Window { window: told, .. } => window = Some(told),
+                Event::Shift { keep, discard, .. } => shifts.push((keep, discard)),
+                Event::Forecast { window: told, .. } => forecast = Some(told),
                 Event::Prefill { progress, .. } => prefill = progress,
                 Event::Token { said, .. } => {
                     each(&self.engine, &said);
@@ -141,6 +155,9 @@ impl Talk {
                     return Answer {
                         text,
                         tokens,
+                        window,
+                        shifts,
+                        forecast,
                         prefill,
                         finish,
                         stats,
@@ -157,6 +174,8 @@ impl Talk {
         self.tell(Command::Render {
             turn,
             messages: messages.to_vec(),
+            overflow: self.overflow,
+            max_tokens: None,
         });
         match self.event() {
             Event::Rendered { prompt, .. } => prompt,

@@ -332,7 +332,7 @@ pub fn random_qwen2(donor: &Path, pad: usize, seed: u64, shape: [u64; 5]) -> Ggu
 }
 
 /// Copies every `tokenizer.*` pair but the template from a GGUF, with `pad` entries more; returns the number of tokens.
-fn copy_vocabulary(donor: &[u8], pad: usize, into: &mut Gguf) -> u64 {
+pub fn copy_vocabulary(donor: &[u8], pad: usize, into: &mut Gguf) -> u64 {
     let mut reader = Reader { bytes: donor, at: 16 };
     let pairs = reader.u64();
     let mut tokens = 0;

@@ -83,6 +83,7 @@ fn ask(state: &mut State) -> Vec<Effect> {
         messages: prompt::messages(&state.conversation, question, &model.fingerprint),
         sampling: state.tuning.sampling.clone(),
         max_tokens: state.options.max_tokens,
+        overflow: state.options.overflow,
         logprobs: false,
     };
     vec![Effect::Engine(Command::Generate { turn, request })]

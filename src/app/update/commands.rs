@@ -4,7 +4,7 @@ use crate::app::command::CommandId;
 use crate::app::notice::Level;
 use crate::app::state::{Overlay, State};
 
-use super::{Outcome, Refusal, answer, escape, model, prompt, sampling, talk};
+use super::{Outcome, Refusal, answer, escape, model, prompt, sampling, talk, window};
 
 /// Runs a command with these arguments, trimmed.
 pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
@@ -25,6 +25,9 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         CommandId::Set => sampling::set(state, args),
         CommandId::Preset => sampling::preset(state, args),
         CommandId::Model => model::command(state, args),
+        CommandId::Context => window::reload_with(state, "context", args),
+        CommandId::Template => window::reload_with(state, "template", args),
+        CommandId::Overflow => window::overflow(state, args),
         CommandId::Help => {
             help(state);
             Ok(Vec::new())

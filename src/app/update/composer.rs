@@ -136,7 +136,7 @@ mod tests {
             ("/preset prec", 0, vec![draft("")], "", ""),
             ("/preset Code", 0, vec![draft("")], "", ""),
             ("/", 0, vec![], "/", ""),
-            ("/", 8, vec![draft("")], "", "open"),
+            ("/", 11, vec![draft("")], "", "open"),
         ];
         for (typed, moved, effects, stands, overlay) in cases {
             let mut state = ready();

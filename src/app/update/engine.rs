@@ -7,13 +7,16 @@ use crate::app::notice::Level;
 use crate::app::state::{Engine, Phase, Running, State};
 use crate::domain::inference::{Event, Failure, FailureKind, Finish, PrefillProgress, Said, Stats, TurnId};
 
-use super::{answer, model, prompt};
+use super::{answer, model, prompt, window};
 
 /// Takes in an event.
 pub(super) fn told(state: &mut State, event: Event) -> Vec<Effect> {
     match event {
         Event::Loading { turn, done, total } => model::progressed(state, turn, (done, total)),
         Event::Ready { turn, model } => return model::ready(state, turn, model),
+        Event::Window { turn, window } => window::moved(state, turn, window),
+        Event::Shift { turn, keep, discard } => window::shifted(state, turn, keep, discard),
+        Event::Forecast { turn, window } => window::forecast(state, turn, window),
         Event::Prefill { turn, progress } => prefilled(state, turn, progress),
         Event::Token { turn, said } => token(state, turn, &said),
         Event::Finished { turn, finish, stats } => return finished(state, turn, finish, stats),
@@ -99,7 +102,10 @@ fn cut(tokens: u32) -> String {
 }
 
 fn full(context: u32) -> String {
-    format!("the context of {context} tokens is full: /new begins an empty one, --context N asks for a larger one")
+    format!(
+        "the context of {context} tokens is full: /new begins an empty one, /context N takes a larger one, /overflow lets go of \
+         old turns"
+    )
 }
 
 fn failed(state: &mut State, turn: TurnId, failure: Failure) -> Vec<Effect> {

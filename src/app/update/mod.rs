@@ -26,6 +26,7 @@ mod talk;
 mod talk_tests;
 #[cfg(test)]
 mod tests;
+mod window;
 
 use super::action::Action;
 use super::effect::Effect;

@@ -3,7 +3,7 @@
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::state::{Engine, Overlay, State};
-use crate::domain::inference::{Failure, FailureKind, ModelInfo, TurnId};
+use crate::domain::inference::{Failure, FailureKind, ModelInfo, TurnId, Window};
 
 use super::{Outcome, Refusal, answer, listing, prompt};
 
@@ -75,6 +75,7 @@ pub(super) fn ready(state: &mut State, turn: TurnId, model: Box<ModelInfo>) -> V
     state.engine = Engine::Ready(model);
     state.resident = None;
     state.context_used = 0;
+    state.window = Window::default();
     answer::resume(state)
 }
 

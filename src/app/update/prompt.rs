@@ -47,7 +47,12 @@ pub(super) fn show(state: &mut State) -> Outcome {
         prompt: None,
         top: 0,
     });
-    Ok(vec![Effect::Engine(Command::Render { turn, messages })])
+    Ok(vec![Effect::Engine(Command::Render {
+        turn,
+        messages,
+        overflow: state.options.overflow,
+        max_tokens: state.options.max_tokens,
+    })])
 }
 
 /// The prompt came: shows it where it is still wanted.
@@ -91,7 +96,7 @@ mod tests {
     use super::*;
     use crate::app::update::scene::{act, answered, fail, last_notice, loading, message, ready};
     use crate::app::{Action, CommandId, Msg, update};
-    use crate::domain::inference::{Event, FailureKind};
+    use crate::domain::inference::{Event, FailureKind, Overflow};
 
     const PROMPT: Action = Action::Run(CommandId::Prompt);
 
@@ -107,6 +112,8 @@ mod tests {
         let render = Command::Render {
             turn: TurnId(3),
             messages,
+            overflow: Overflow::Stop,
+            max_tokens: None,
         };
         assert_eq!(act(&mut state, PROMPT), [Effect::Engine(render)]);
         assert_eq!(state.screen.overlay, Some(open(3, None)));

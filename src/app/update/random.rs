@@ -13,6 +13,7 @@ use crate::app::{Effect, Msg, update};
 use crate::domain::Role;
 use crate::domain::inference::{
     BenchResult, Command, Event, Failure, FailureKind, Finish, PrefillProgress, PromptView, Said, Stats, Token, TurnId,
+    Window,
 };
 
 use super::scene;
@@ -73,6 +74,15 @@ fn kinds() -> impl Strategy<Value = FailureKind> {
     ])
 }
 
+fn windows() -> impl Strategy<Value = Window> {
+    any::<(u32, u32, u32, u32)>().prop_map(|(left_out, whole, inside, context)| Window {
+        left_out,
+        whole,
+        inside,
+        context,
+    })
+}
+
 /// An event, its turn still open.
 fn events() -> impl Strategy<Value = Event> {
     let turn = TurnId(0);
@@ -92,6 +102,9 @@ fn events() -> impl Strategy<Value = Event> {
             let progress = PrefillProgress { done, total, reused };
             Event::Prefill { turn, progress }
         }),
+        1 => windows().prop_map(move |window| Event::Window { turn, window }),
+        1 => windows().prop_map(move |window| Event::Forecast { turn, window }),
+        1 => any::<(u32, u32)>().prop_map(move |(keep, discard)| Event::Shift { turn, keep, discard }),
         6 => said.prop_map(move |said| Event::Token { turn, said }),
         4 => (finishes(), any::<u32>()).prop_map(move |(finish, context_used)| {
             let stats = Stats { context_used, ..Stats::default() };
@@ -111,6 +124,9 @@ fn named(mut event: Event, of: TurnId) -> Event {
     match &mut event {
         Event::Loading { turn, .. }
         | Event::Ready { turn, .. }
+        | Event::Window { turn, .. }
+        | Event::Shift { turn, .. }
+        | Event::Forecast { turn, .. }
         | Event::Prefill { turn, .. }
         | Event::Token { turn, .. }
         | Event::Finished { turn, .. }
@@ -202,6 +218,9 @@ fn turn_of(event: &Event) -> Option<TurnId> {
     match *event {
         Event::Loading { turn, .. }
         | Event::Ready { turn, .. }
+        | Event::Window { turn, .. }
+        | Event::Shift { turn, .. }
+        | Event::Forecast { turn, .. }
         | Event::Prefill { turn, .. }
         | Event::Token { turn, .. }
         | Event::Finished { turn, .. }

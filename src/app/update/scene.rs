@@ -7,8 +7,8 @@ use crate::app::state::{Engine, Options};
 use crate::app::tuning::Tuning;
 use crate::app::{Action, Effect, Msg, State, update};
 use crate::domain::inference::{
-    ChatMessage, Command, Event, Failure, FailureKind, Finish, GenerateRequest, ModelInfo, PrefillProgress, Said,
-    Stats, Token, TurnId,
+    ChatMessage, Command, Event, Failure, FailureKind, Finish, GenerateRequest, ModelInfo, Overflow, PrefillProgress,
+    Said, Stats, Token, TurnId,
 };
 use crate::domain::{Role, Sampling};
 
@@ -165,6 +165,7 @@ pub(super) fn generate(turn: u64, messages: Vec<ChatMessage>) -> Effect {
             messages,
             sampling: Sampling::default(),
             max_tokens: None,
+            overflow: Overflow::Stop,
             logprobs: false,
         },
     })

@@ -3,6 +3,7 @@
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::state::{Overlay, Scroll, State};
+use crate::domain::inference::Window;
 use crate::domain::{Conversation, MessageId, Role};
 
 use super::{Outcome, Refusal, answer};
@@ -19,6 +20,7 @@ pub(super) fn renew(state: &mut State) -> Vec<Effect> {
     state.screen.scroll = Scroll::Follow;
     state.screen.overlay = None;
     state.context_used = 0;
+    state.window = Window::default();
     cancel.into_iter().collect()
 }
 

@@ -258,7 +258,8 @@ fn an_answer_that_was_cut_says_so() {
         ),
         (
             Finish::ContextFull,
-            "the context of 1024 tokens is full: /new begins an empty one, --context N asks for a larger one",
+            "the context of 1024 tokens is full: /new begins an empty one, /context N takes a larger one, /overflow lets go of \
+             old turns",
         ),
     ];
     for (why, words) in cases {

@@ -42,8 +42,19 @@ pub(super) fn available_memory() -> u64 {
         .map_or(machine, |limits| machine.min(limits.free_memory))
 }
 
-/// Free bytes on the graphics cards that llama.cpp sees, or `None` without any.
-pub(super) fn gpu_memory() -> Option<u64> {
+/// A graphics card that llama.cpp sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Card {
+    /// Its number among all devices, as ggml counts.
+    pub(super) index: usize,
+    /// ggml's name for it, such as `CUDA0`.
+    pub(super) name: String,
+    /// Free bytes.
+    pub(super) free: u64,
+}
+
+/// The graphics cards that llama.cpp sees.
+pub(super) fn cards() -> Vec<Card> {
     let is_gpu = |kind| {
         matches!(
             kind,
@@ -53,5 +64,11 @@ pub(super) fn gpu_memory() -> Option<u64> {
     let cards = list_llama_ggml_backend_devices()
         .into_iter()
         .filter(|d| is_gpu(d.device_type));
-    cards.map(|d| d.memory_free as u64).reduce(|a, b| a + b)
+    cards
+        .map(|d| Card {
+            index: d.index,
+            name: d.name,
+            free: d.memory_free as u64,
+        })
+        .collect()
 }

@@ -5,23 +5,29 @@
 //! The layout facts below hold for llama-cpp-2 0.1.160 and llama-cpp-sys-2 0.1.161, which `Cargo.toml` pins.
 #![allow(unsafe_code, reason = "the boundary to llama.cpp; every block says why it is sound")]
 
-use std::ffi::{CStr, c_char, c_void};
-use std::panic::catch_unwind;
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_sys_2 as sys;
 
 use crate::domain::inference::{Cancel, Token, TurnId};
+use crate::domain::loading::{CacheType, FlashAttention, RopeScaling, SplitMode};
 
 /// The sequence that the chat lives in.
 const SEQUENCE: sys::llama_seq_id = 0;
+/// `LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY` of llama.h: only what cannot be cut off at the end, which is all that is needed to
+/// return to an earlier state.
+const PARTIAL_STATE: sys::llama_state_seq_flags = 1;
 
 /// How a context is made, in tokens and threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Shape {
     /// Context length; llama.cpp rounds it up to a multiple of 256.
     pub(super) context: u32,
@@ -33,6 +39,100 @@ pub(super) struct Shape {
     pub(super) threads: u32,
     /// Threads for batches.
     pub(super) threads_batch: u32,
+    /// How keys and values are kept.
+    pub(super) cache: (CacheType, CacheType),
+    /// Whether they lie with the layers on the graphics card.
+    pub(super) kv_offload: bool,
+    /// Whether attention is fused.
+    pub(super) flash_attention: FlashAttention,
+    /// How positions are computed.
+    pub(super) rope: Rope,
+}
+
+/// How positions are computed; `None` is as the model says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Rope {
+    /// How positions beyond the trained context are squeezed into it.
+    pub(super) scaling: RopeScaling,
+    /// Base frequency.
+    pub(super) freq_base: Option<f32>,
+    /// Factor of the frequencies.
+    pub(super) freq_scale: Option<f32>,
+    /// The context that YaRN stretches.
+    pub(super) yarn_orig_ctx: Option<u32>,
+}
+
+/// Where the weights of a model go.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Placement {
+    /// Layers on graphics cards.
+    pub(super) gpu_layers: u32,
+    /// Indices of the devices that may be used, as ggml counts; all where it is empty.
+    pub(super) devices: Vec<usize>,
+    /// How several cards share the model.
+    pub(super) split_mode: SplitMode,
+    /// The card that takes all where it is not split.
+    pub(super) main_gpu: u32,
+    /// The cards' shares; by free memory where it is empty.
+    pub(super) tensor_split: Vec<f32>,
+    /// Whether the file is mapped.
+    pub(super) mmap: bool,
+    /// Whether memory is locked.
+    pub(super) mlock: bool,
+}
+
+/// Reads a model's weights. `progress` is told the part done, 0 to 1, and answers whether to go on. `None` where llama.cpp
+/// refuses or was told to stop; its reason is in the log.
+pub(super) fn load_model(
+    _started: &LlamaBackend,
+    path: &CStr,
+    placement: &Placement,
+    progress: &mut dyn FnMut(f32) -> bool,
+) -> Option<LlamaModel> {
+    // SAFETY: pure functions that return a plain struct and a constant.
+    let (mut params, cards) = unsafe { (sys::llama_model_default_params(), sys::llama_max_devices()) };
+    // SAFETY: the index is below the count.
+    let device = |at: usize| unsafe { (at < sys::ggml_backend_dev_count()).then(|| sys::ggml_backend_dev_get(at)) };
+    let mut devices: Vec<_> = placement.devices.iter().filter_map(|at| device(*at)).collect();
+    if !devices.is_empty() {
+        devices.push(ptr::null_mut());
+        params.devices = devices.as_mut_ptr();
+    }
+    // llama.cpp reads as many shares as it could have devices.
+    let mut shares = placement.tensor_split.clone();
+    shares.resize(cards, 0.0);
+    if !placement.tensor_split.is_empty() {
+        params.tensor_split = shares.as_ptr();
+    }
+    params.n_gpu_layers = placement.gpu_layers as i32;
+    params.main_gpu = placement.main_gpu as i32;
+    params.split_mode = match placement.split_mode {
+        SplitMode::Layer => sys::LLAMA_SPLIT_MODE_LAYER,
+        SplitMode::Row => sys::LLAMA_SPLIT_MODE_ROW,
+        SplitMode::None => sys::LLAMA_SPLIT_MODE_NONE,
+    };
+    params.load_mode = match (placement.mmap, placement.mlock) {
+        (true, false) => sys::LLAMA_LOAD_MODE_AUTO,
+        (true, true) => sys::LLAMA_LOAD_MODE_MMAP_MLOCK,
+        (false, true) => sys::LLAMA_LOAD_MODE_MLOCK,
+        (false, false) => sys::LLAMA_LOAD_MODE_NONE,
+    };
+    let mut progress = progress;
+    params.progress_callback = Some(loaded_part);
+    params.progress_callback_user_data = (&raw mut progress).cast::<c_void>();
+    // SAFETY: the path is NUL-terminated, the parameters are llama.cpp's own defaults with plain values changed, and the two
+    // lists and the callback's data live until the call is over; llama.cpp copies the shares and uses the rest only during it.
+    let raw = unsafe { sys::llama_model_load_from_file(path.as_ptr(), params) };
+    // SAFETY: `LlamaModel` is `repr(transparent)` over this non-null pointer (size checked below) and frees it when dropped; it
+    // was made by the function that the safe wrapper calls too.
+    NonNull::new(raw).map(|raw| unsafe { mem::transmute::<NonNull<sys::llama_model>, LlamaModel>(raw) })
+}
+
+unsafe extern "C" fn loaded_part(part: f32, data: *mut c_void) -> bool {
+    // SAFETY: `data` is the reference that `load_model` keeps for the length of the call, used by nobody else meanwhile.
+    let progress = unsafe { &mut *data.cast::<&mut dyn FnMut(f32) -> bool>() };
+    // A panic must not unwind into C; the load ends then.
+    catch_unwind(AssertUnwindSafe(|| progress(part))).unwrap_or(false)
 }
 
 /// Why a decode did not happen.
@@ -87,6 +187,24 @@ impl Context {
         // vocabulary of 152k; asking for more rows would abort.
         params.n_outputs_max = 1;
         params.no_perf = true;
+        params.type_k = ggml_type(shape.cache.0);
+        params.type_v = ggml_type(shape.cache.1);
+        params.offload_kqv = shape.kv_offload;
+        params.flash_attn_type = match shape.flash_attention {
+            FlashAttention::Auto => sys::LLAMA_FLASH_ATTN_TYPE_AUTO,
+            FlashAttention::On => sys::LLAMA_FLASH_ATTN_TYPE_ENABLED,
+            FlashAttention::Off => sys::LLAMA_FLASH_ATTN_TYPE_DISABLED,
+        };
+        params.rope_scaling_type = match shape.rope.scaling {
+            RopeScaling::Model => sys::LLAMA_ROPE_SCALING_TYPE_UNSPECIFIED,
+            RopeScaling::None => sys::LLAMA_ROPE_SCALING_TYPE_NONE,
+            RopeScaling::Linear => sys::LLAMA_ROPE_SCALING_TYPE_LINEAR,
+            RopeScaling::Yarn => sys::LLAMA_ROPE_SCALING_TYPE_YARN,
+        };
+        // llama.cpp reads 0 as "the model's".
+        params.rope_freq_base = shape.rope.freq_base.unwrap_or(0.0);
+        params.rope_freq_scale = shape.rope.freq_scale.unwrap_or(0.0);
+        params.yarn_orig_ctx = shape.rope.yarn_orig_ctx.unwrap_or(0);
         params.abort_callback = Some(is_cancelled);
         params.abort_callback_data = ptr::from_ref::<Watch>(&watch).cast_mut().cast::<c_void>();
         // SAFETY: the model pointer is live (we hold the Arc), the parameters are llama.cpp's own defaults with plain values
@@ -196,6 +314,91 @@ impl Context {
         unsafe { sys::llama_memory_seq_rm(sys::llama_get_memory(self.raw.as_ptr()), SEQUENCE, len as i32, -1) }
     }
 
+    /// Forgets the `discard` tokens from position `keep` on and moves those behind them up, turning their keys to the new
+    /// positions. `false`, with nothing changed, where the model's positions cannot be turned.
+    pub(super) fn shift(&mut self, keep: u32, discard: u32) -> bool {
+        self.has_logits = false;
+        let (from, to) = (keep as i32, keep.saturating_add(discard) as i32);
+        // SAFETY: `raw` is live and not shared. Moving positions aborts where the memory cannot shift, so that is asked first;
+        // the ranges are within what `len` tells, and open ends (-1) are always valid.
+        unsafe {
+            let memory = sys::llama_get_memory(self.raw.as_ptr());
+            if !sys::llama_memory_can_shift(memory) || !sys::llama_memory_seq_rm(memory, SEQUENCE, from, to) {
+                return false;
+            }
+            sys::llama_memory_seq_add(memory, SEQUENCE, to, -1, from - to);
+        }
+        true
+    }
+
+    /// A copy of what a recurrent or hybrid model remembers of the sequence beside its attention cache.
+    pub(super) fn state(&mut self) -> Option<Vec<u8>> {
+        // SAFETY: `raw` is live and not shared; the buffer is as long as llama.cpp said it must be.
+        unsafe {
+            let size = sys::llama_state_seq_get_size_ext(self.raw.as_ptr(), SEQUENCE, PARTIAL_STATE);
+            let mut state = vec![0_u8; size];
+            let written =
+                sys::llama_state_seq_get_data_ext(self.raw.as_ptr(), state.as_mut_ptr(), size, SEQUENCE, PARTIAL_STATE);
+            (size > 0 && written == size).then_some(state)
+        }
+    }
+
+    /// Puts back what [`Self::state`] copied when the sequence had `len` tokens, and forgets the tokens behind. Says whether it
+    /// could; where not, clear the sequence.
+    pub(super) fn restore(&mut self, state: &[u8], len: u32) -> bool {
+        self.has_logits = false;
+        // SAFETY: `raw` is live and not shared; the bytes are those that llama.cpp wrote for this very context.
+        let read = unsafe {
+            sys::llama_state_seq_set_data_ext(self.raw.as_ptr(), state.as_ptr(), state.len(), SEQUENCE, PARTIAL_STATE)
+        };
+        read == state.len() && self.truncate(len)
+    }
+
+    /// Lays LoRA adapters over the model, each with its scale.
+    ///
+    /// # Errors
+    /// The index of the first that llama.cpp refuses; its reason is in the log.
+    pub(super) fn lay_lora(&mut self, adapters: &[(CString, f32)]) -> Result<(), usize> {
+        let mut loaded = Vec::with_capacity(adapters.len());
+        for (at, (path, _)) in adapters.iter().enumerate() {
+            // SAFETY: the model is live and no other thread uses it; the path is NUL-terminated. The adapter belongs to the model
+            // and is freed with it.
+            let adapter = unsafe { sys::llama_adapter_lora_init(raw_model(&self.model), path.as_ptr()) };
+            if adapter.is_null() {
+                return Err(at);
+            }
+            loaded.push(adapter);
+        }
+        let mut scales: Vec<f32> = adapters.iter().map(|(_, scale)| *scale).collect();
+        // SAFETY: `raw` is live and not shared; both lists have the same length and are copied by llama.cpp.
+        let code = unsafe {
+            sys::llama_set_adapters_lora(
+                self.raw.as_ptr(),
+                loaded.as_mut_ptr(),
+                loaded.len(),
+                scales.as_mut_ptr(),
+            )
+        };
+        if code == 0 { Ok(()) } else { Err(0) }
+    }
+
+    /// Adds a direction to what each layer from `first` to `last` (counted from 1) puts out: `width` numbers a layer, from layer
+    /// 1 on. Says whether llama.cpp took it.
+    pub(super) fn lay_control_vector(&mut self, data: &[f32], width: u32, first: u32, last: u32) -> bool {
+        // SAFETY: `raw` is live and not shared; the numbers are copied during the call, no more of them than given.
+        let code = unsafe {
+            sys::llama_set_adapter_cvec(
+                self.raw.as_ptr(),
+                data.as_ptr(),
+                data.len(),
+                width as i32,
+                first as i32,
+                last as i32,
+            )
+        };
+        code == 0
+    }
+
     /// Forgets all tokens.
     pub(super) fn clear(&mut self) {
         self.has_logits = false;
@@ -230,6 +433,20 @@ unsafe extern "C" fn is_cancelled(data: *mut c_void) -> bool {
 
 // `LlamaModel` is documented as transparent over its pointer; if that ever changes, this stops compiling.
 const _: () = assert!(size_of::<LlamaModel>() == size_of::<*mut sys::llama_model>());
+
+fn ggml_type(kind: CacheType) -> sys::ggml_type {
+    match kind {
+        CacheType::F32 => sys::GGML_TYPE_F32,
+        CacheType::F16 => sys::GGML_TYPE_F16,
+        CacheType::Bf16 => sys::GGML_TYPE_BF16,
+        CacheType::Q8_0 => sys::GGML_TYPE_Q8_0,
+        CacheType::Q5_1 => sys::GGML_TYPE_Q5_1,
+        CacheType::Q5_0 => sys::GGML_TYPE_Q5_0,
+        CacheType::Q4_1 => sys::GGML_TYPE_Q4_1,
+        CacheType::Q4_0 => sys::GGML_TYPE_Q4_0,
+        CacheType::Iq4Nl => sys::GGML_TYPE_IQ4_NL,
+    }
+}
 
 /// The pointer inside the safe wrapper, which offers no way to it.
 fn raw_model(model: &LlamaModel) -> *mut sys::llama_model {

@@ -2,8 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use crate::domain::Role;
 use crate::domain::inference::{
-    ChatMessage, Event, Failure, FailureKind, Finish, GenerateRequest, PromptView, Said, Stats, Token, TurnId,
+    ChatMessage, Event, Failure, FailureKind, Finish, GenerateRequest, Overflow, PromptView, Said, Stats, Token,
+    TurnId, Window,
 };
 use crate::prompt;
 use crate::text::Stitcher;
@@ -12,6 +14,7 @@ use super::Local;
 use super::ffi::{DecodeError, Logits};
 use super::load::Loaded;
 use super::sampler::{self, Sampler};
+use super::window::Fitted;
 
 /// What a turn has come to so far.
 struct Turn {
@@ -21,6 +24,7 @@ struct Turn {
     last: Instant,
     stats: Stats,
     stitcher: Stitcher,
+    said: Vec<Token>,
 }
 
 impl Local<'_> {
@@ -34,6 +38,7 @@ impl Local<'_> {
             last: now,
             stats: Stats::default(),
             stitcher: Stitcher::default(),
+            said: Vec::new(),
         };
         loaded.sequence.context().watch(id);
         match self.answer(loaded, &mut turn, request) {
@@ -53,6 +58,7 @@ impl Local<'_> {
                 turn.stats.decode = turn.last.saturating_duration_since(first);
                 turn.stats.context_used = loaded.sequence.tokens().len() as u32;
                 log(&turn, finish);
+                self.forecast(loaded, &turn, request);
                 self.tell(Event::Finished {
                     turn: id,
                     finish,
@@ -63,26 +69,38 @@ impl Local<'_> {
         }
     }
 
-    fn answer(&mut self, loaded: &mut Loaded, turn: &mut Turn, request: &GenerateRequest) -> Result<Finish, Failure> {
-        let prompt = loaded.tokens_of(&request.messages)?.0;
-        let room = loaded.sequence.context().n_ctx();
-        if prompt.len() >= room as usize {
-            return Err(too_long(prompt.len(), room));
-        }
-        turn.stats.prompt_tokens = prompt.len() as u32;
-        let mut sampler = Sampler::new(loaded.model(), &request.sampling, &prompt);
-        turn.stats.seed = sampler.seed();
-
+    /// Brings the KV cache to the prompt; `None` where it was stopped on the way.
+    fn read_prompt(
+        &self,
+        loaded: &mut Loaded,
+        turn: &mut Turn,
+        request: &GenerateRequest,
+    ) -> Result<Option<Vec<Token>>, Failure> {
+        let Fitted { tokens, window, .. } = loaded.fit(&request.messages, request.overflow, request.max_tokens)?;
         let id = turn.id;
+        if window.left_out > 0 {
+            self.tell(Event::Window { turn: id, window });
+        }
+        turn.stats.prompt_tokens = tokens.len() as u32;
         let reused = loaded
             .sequence
-            .prefill(&prompt, |progress| self.tell(Event::Prefill { turn: id, progress }));
-        match reused {
-            Ok(reused) => turn.stats.reused_tokens = reused as u32,
-            Err(DecodeError::Cancelled) => return Ok(Finish::Stopped),
+            .prefill(&tokens, |progress| self.tell(Event::Prefill { turn: id, progress }));
+        turn.stats.reused_tokens = match reused {
+            Ok(reused) => reused as u32,
+            Err(DecodeError::Cancelled) => return Ok(None),
             Err(error) => return Err(compute(error)),
-        }
+        };
         turn.stats.prefill = turn.began.elapsed();
+        Ok(Some(tokens))
+    }
+
+    fn answer(&mut self, loaded: &mut Loaded, turn: &mut Turn, request: &GenerateRequest) -> Result<Finish, Failure> {
+        let Some(prompt) = self.read_prompt(loaded, turn, request)? else {
+            return Ok(Finish::Stopped);
+        };
+        let mut sampler = Sampler::new(loaded.model(), &request.sampling, &prompt);
+        turn.stats.seed = sampler.seed();
+        let id = turn.id;
         loop {
             if self.ends.cancel.is_stopped(id) {
                 return Ok(Finish::Stopped);
@@ -100,6 +118,7 @@ impl Local<'_> {
                 return Ok(Finish::EndOfTurn);
             }
             turn.stats.generated += 1;
+            turn.said.push(token);
             let text = turn.stitcher.push(&loaded.vocabulary.bytes(token));
             self.tell(Event::Token {
                 turn: id,
@@ -112,7 +131,7 @@ impl Local<'_> {
             if request.max_tokens.is_some_and(|max| turn.stats.generated >= max) {
                 return Ok(Finish::MaxTokens);
             }
-            if loaded.sequence.room() == 0 {
+            if loaded.sequence.room() == 0 && !self.shift(loaded, id, request, &prompt) {
                 return Ok(Finish::ContextFull);
             }
             match loaded.sequence.push(&[token], Logits::Last) {
@@ -124,10 +143,88 @@ impl Local<'_> {
         }
     }
 
+    /// Tells when the next turn will not fit whole, while there is time to choose what to do about it.
+    fn forecast(&self, loaded: &mut Loaded, turn: &Turn, request: &GenerateRequest) {
+        let context = loaded.sequence.context().n_ctx();
+        // Less than half full, no turn that fits is in danger.
+        if turn.stats.context_used < context / 2 && loaded.cut.is_none() {
+            return;
+        }
+        let bytes: Vec<u8> = turn
+            .said
+            .iter()
+            .flat_map(|token| loaded.vocabulary.bytes(*token))
+            .collect();
+        let next = |role, content: &str, tokens| ChatMessage {
+            role,
+            content: content.to_owned(),
+            tokens,
+        };
+        let answer = next(
+            Role::Assistant,
+            &String::from_utf8_lossy(&bytes),
+            Some(turn.said.clone()),
+        );
+        let messages: Vec<_> = request
+            .messages
+            .iter()
+            .cloned()
+            .chain([answer, next(Role::User, "", None)])
+            .collect();
+        // Only a look: where the window begins is decided by the turn itself.
+        let cut = loaded.cut;
+        let fitted = loaded.fit(&messages, request.overflow, request.max_tokens);
+        loaded.cut = cut;
+        let window = match fitted {
+            Ok(fitted) => fitted.window,
+            // It does not fit at all, which the next turn would say.
+            Err(_) => Window {
+                whole: context,
+                inside: context,
+                context,
+                ..Window::default()
+            },
+        };
+        let scarce = request.overflow == Overflow::Stop && window.whole > context - context / 8;
+        if window.left_out > 0 || scarce {
+            self.tell(Event::Forecast { turn: turn.id, window });
+        }
+    }
+
+    /// Makes room in the middle of an answer, where that is wanted and the model can. Told before anything is forgotten.
+    fn shift(&self, loaded: &mut Loaded, turn: TurnId, request: &GenerateRequest, prompt: &[Token]) -> bool {
+        if request.overflow != Overflow::Shift {
+            return false;
+        }
+        let keep = loaded.kept_by_shift(&request.messages, prompt);
+        // Half of what may go, as llama.cpp does: often enough to matter, seldom enough not to lose the thread at every token.
+        let discard = loaded.sequence.tokens().len().saturating_sub(keep) / 2;
+        self.tell(Event::Shift {
+            turn,
+            keep: keep as u32,
+            discard: discard as u32,
+        });
+        let shifted = loaded.sequence.shift(keep, discard);
+        if !shifted {
+            tracing::warn!(keep, discard, "this model's positions cannot be shifted");
+        }
+        shifted
+    }
+
     /// Renders the exact prompt for looking at.
-    pub(super) fn render(&self, loaded: &Loaded, turn: TurnId, messages: &[ChatMessage]) {
-        self.tell(match loaded.tokens_of(messages) {
-            Ok((tokens, path)) => {
+    pub(super) fn render(
+        &self,
+        loaded: &mut Loaded,
+        turn: TurnId,
+        messages: &[ChatMessage],
+        (overflow, max_tokens): (Overflow, Option<u32>),
+    ) {
+        // A look moves nothing.
+        let cut = loaded.cut;
+        let fitted = loaded.fit(messages, overflow, max_tokens);
+        loaded.cut = cut;
+        self.tell(match fitted {
+            Ok(Fitted { tokens, path, window }) => {
                 let cached = loaded.sequence.reusable(&tokens) as u32;
                 let tokens = tokens.into_iter().map(|t| loaded.vocabulary.show(t)).collect();
                 Event::Rendered {
@@ -136,6 +233,7 @@ impl Local<'_> {
                         tokens,
                         template: path,
                         cached,
+                        window,
                     },
                 }
             }
@@ -146,7 +244,7 @@ impl Local<'_> {
 
 impl Loaded {
     /// The tokens of a conversation's prompt, and how the template was applied.
-    fn tokens_of(&self, messages: &[ChatMessage]) -> Result<(Vec<Token>, String), Failure> {
+    pub(super) fn tokens_of(&self, messages: &[ChatMessage]) -> Result<(Vec<Token>, String), Failure> {
         let plain: Vec<_> = messages
             .iter()
             .map(|m| prompt::Message {
@@ -182,14 +280,6 @@ fn draw(
         None
     };
     Ok((token, logprob))
-}
-
-fn too_long(tokens: usize, context: u32) -> Failure {
-    let message = format!(
-        "the conversation has {tokens} tokens and the context holds {context}: shorten the message, begin anew with \
-         '/new', or start quipu with a larger '--context'"
-    );
-    Failure::new(FailureKind::TooLong, message)
 }
 
 fn compute(error: DecodeError) -> Failure {

@@ -1,25 +1,26 @@
 //! From a file to something that can be talked to: plans what of it goes where, loads the weights with progress, makes the
 //! context, reads the template.
 
+use std::ffi::CString;
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::model::LlamaModel;
-use llama_cpp_2::model::params::LlamaModelParams;
 
-use crate::domain::inference::{
-    Cancel, Event, Failure, FailureKind, LoadOptions, ModelInfo, ModelSource, Token, TurnId,
-};
+use crate::domain::inference::{Event, Failure, FailureKind, LoadOptions, ModelInfo, ModelSource, Token, TurnId};
+use crate::domain::loading::TemplateChoice;
 use crate::gguf::{GgufError, ModelFile, Summary};
 use crate::prompt::{self, Template, TemplateError};
 use crate::text::sanitize_line;
 
-use super::ffi::{Context, Logits};
+use super::ffi::{self, Context, Logits, Placement};
 use super::plan::{self, Plan};
 use super::sequence::{Device, Sequence};
 use super::vocabulary::Vocabulary;
-use super::{Local, backend, logs};
+use super::window::Cut;
+use super::{Local, adapters, backend, logs};
 
 /// A model that can be talked to.
 pub(super) struct Loaded {
@@ -28,6 +29,8 @@ pub(super) struct Loaded {
     pub(super) template: Template,
     pub(super) prompt_options: prompt::Options,
     pub(super) info: ModelInfo,
+    /// Where the window of the conversation begins, once it outgrew the context.
+    pub(super) cut: Option<Cut>,
 }
 
 impl Loaded {
@@ -70,24 +73,28 @@ impl Local<'_> {
         let fingerprint = file.fingerprint().map_err(unusable)?;
         let summary = file.summary();
         let backend = backend::start().ok_or_else(|| refused("llama.cpp does not start in this process".to_owned()))?;
-        let plan = plan::make(&file.footprint(), &summary, options, plan::Machine::here())?;
+        let machine = plan::Machine::here(&options.devices)?;
+        let plan = plan::make(&file.footprint(), &summary, options, &machine)?;
 
         self.tell(Event::Loading {
             turn,
             done: 0,
             total: summary.file_bytes,
         });
-        let model = Arc::new(self.weights(backend, turn, path, &plan, summary.file_bytes)?);
-        let context = Context::new(Arc::clone(&model), plan.shape, self.ends.cancel.clone()).ok_or_else(|| {
-            let reason = logs::first_error().unwrap_or_else(|| "it did not say why".to_owned());
-            refused(format!(
-                "llama.cpp made no context of {} tokens: {reason}; try a smaller '--context'",
-                plan.shape.context
-            ))
-        })?;
+        let placed = self.place(backend, turn, path, &plan, summary.file_bytes);
+        let (mut context, plan) = match (placed, plan.on_cpu()) {
+            (Ok(context), _) => (context, plan),
+            (Err(_), Some(plan)) if !self.ends.cancel.is_stopped(turn) => {
+                tracing::warn!("the graphics card failed; loading again without it");
+                (self.place(backend, turn, path, &plan, summary.file_bytes)?, plan)
+            }
+            (Err(failure), _) => return Err(failure),
+        };
+        adapters::lay(&mut context, options, &summary.architecture)?;
+        let model = Arc::clone(context.model());
         let untold = |error: TemplateError| Failure::new(FailureKind::Template, error.to_string());
         let vocabulary = Vocabulary::new(&model).map_err(untold)?;
-        let (template, words) = chat_template(&file, options).map_err(untold)?;
+        let (template, words) = chat_template(&file, options)?;
         let info = ModelInfo {
             fingerprint,
             ..info(source, &summary, &plan, &context, words, &vocabulary)
@@ -98,7 +105,11 @@ impl Local<'_> {
             // Read once per load: a date that changes under way would change the beginning of every prompt.
             ..prompt::Options::new(jiff::Zoned::now().datetime())
         };
-        let device = if plan.gpu_layers == 0 { Device::Cpu } else { Device::Gpu };
+        let device = if plan.placement.gpu_layers == 0 {
+            Device::Cpu
+        } else {
+            Device::Gpu
+        };
         let mut sequence = Sequence::new(context, device);
         sequence.context().watch(turn);
         warm_up(&mut sequence);
@@ -111,6 +122,29 @@ impl Local<'_> {
             template,
             prompt_options,
             info,
+            cut: None,
+        })
+    }
+
+    /// Reads the weights and makes a context, as planned.
+    fn place(
+        &self,
+        backend: &LlamaBackend,
+        turn: TurnId,
+        path: &Path,
+        plan: &Plan,
+        total: u64,
+    ) -> Result<Context, Failure> {
+        let model = Arc::new(self.weights(backend, turn, path, &plan.placement, total)?);
+        logs::begin();
+        Context::new(model, plan.shape, self.ends.cancel.clone()).ok_or_else(|| {
+            let reason = logs::first_error().unwrap_or_else(|| "it did not say why".to_owned());
+            let message = format!(
+                "llama.cpp made no context of {} tokens: {}; try a smaller '--context'",
+                plan.shape.context,
+                sanitize_line(&reason)
+            );
+            Failure::new(FailureKind::Model, message)
         })
     }
 
@@ -120,28 +154,25 @@ impl Local<'_> {
         backend: &LlamaBackend,
         turn: TurnId,
         path: &Path,
-        plan: &Plan,
+        placement: &Placement,
         total: u64,
     ) -> Result<LlamaModel, Failure> {
-        let (events, cancel): (_, Cancel) = (self.ends.events.clone(), self.ends.cancel.clone());
         let mut shown = u64::MAX;
-        let progress = move |part: f32| {
+        let mut progress = |part: f32| {
             // Whole per cents only: llama.cpp calls for every tensor.
             let percent = (f64::from(part) * 100.0) as u64;
             if percent != shown {
                 shown = percent;
                 let done = (total as f64 * f64::from(part)) as u64;
-                // The shell may be gone already; then the cancel mark ends the load.
-                let _ = events.send(Event::Loading { turn, done, total });
+                self.tell(Event::Loading { turn, done, total });
             }
-            !cancel.is_stopped(turn)
+            !self.ends.cancel.is_stopped(turn)
         };
-        let params = LlamaModelParams::default()
-            .with_n_gpu_layers(plan.gpu_layers)
-            .with_progress_callback(progress);
         logs::begin();
-        LlamaModel::load_from_file(backend, path, &params).map_err(|error| {
-            tracing::error!(%error, path = %path.display(), "loading failed");
+        let c_path = path.to_str().and_then(|path| CString::new(path).ok());
+        let model = c_path.and_then(|path| ffi::load_model(backend, &path, placement, &mut progress));
+        model.ok_or_else(|| {
+            tracing::error!(path = %path.display(), "loading failed");
             let reason = logs::first_error().map_or_else(String::new, |line| format!(": {}", sanitize_line(&line)));
             let path = path.display().to_string();
             let path = sanitize_line(&path);
@@ -153,21 +184,50 @@ impl Local<'_> {
 }
 
 /// The template that will be used and where it comes from, in words.
-fn chat_template(file: &ModelFile, options: &LoadOptions) -> Result<(Template, String), TemplateError> {
-    if let Some(given) = &options.template {
-        return Ok((Template::new(given)?, "the template that was given".to_owned()));
+fn chat_template(file: &ModelFile, options: &LoadOptions) -> Result<(Template, String), Failure> {
+    let untold = |error: TemplateError| Failure::new(FailureKind::Template, error.to_string());
+    match &options.template {
+        Some(TemplateChoice::Source(text)) => {
+            return Ok((
+                Template::new(text).map_err(untold)?,
+                "the template that was given".to_owned(),
+            ));
+        }
+        Some(TemplateChoice::Named(name)) => return named_template(name),
+        None => {}
     }
     let built_in = |why: &str| {
         let words = format!("the built-in template '{}', for the model {why}", prompt::DEFAULT);
-        Ok((Template::built_in(prompt::DEFAULT)?, words))
+        Ok((Template::built_in(prompt::DEFAULT).map_err(untold)?, words))
     };
     match file.metadata().chat_template().map(Template::new) {
         Some(Ok(own)) => Ok((own, "the model's own template".to_owned())),
         // Some files name a template where its text should be.
         Some(Err(TemplateError::NoMessages { .. })) => built_in("only names one"),
-        Some(Err(error)) => Err(error),
+        Some(Err(error)) => Err(untold(error)),
         None => built_in("has none"),
     }
+}
+
+/// The built-in template of that name, or the one in the file of that name.
+fn named_template(name: &str) -> Result<(Template, String), Failure> {
+    let untold = |error: TemplateError| Failure::new(FailureKind::Template, error.to_string());
+    if prompt::NAMES.contains(&name) {
+        let words = format!("the built-in template '{name}'");
+        return Ok((Template::built_in(name).map_err(untold)?, words));
+    }
+    let shown = sanitize_line(name);
+    let text = fs::read_to_string(name).map_err(|error| {
+        let message = format!(
+            "there is no built-in template '{shown}' and no file of that name can be read ({error}): give one of {} or a file",
+            prompt::NAMES.join(", ")
+        );
+        Failure::new(FailureKind::Template, message)
+    })?;
+    Ok((
+        Template::new(&text).map_err(untold)?,
+        format!("the template in '{shown}'"),
+    ))
 }
 
 fn info(
@@ -194,7 +254,7 @@ fn info(
         context: context.n_ctx(),
         context_trained: u32::try_from(summary.context_train.unwrap_or(0)).unwrap_or(u32::MAX),
         threads: plan.shape.threads,
-        gpu_layers: plan.gpu_layers,
+        gpu_layers: plan.placement.gpu_layers,
         template,
         warnings,
         builtin: source.builtin,

@@ -12,8 +12,10 @@ use self::load::Loaded;
 pub use self::quantize::quantize;
 use super::{Ends, EngineHandle, spawn as spawn_engine};
 
+mod adapters;
 mod backend;
 mod bench;
+mod conflicts;
 mod ffi;
 mod generate;
 mod load;
@@ -23,6 +25,7 @@ mod quantize;
 mod sampler;
 mod sequence;
 mod vocabulary;
+mod window;
 
 /// What the process must know before any thread runs; call it first in `main`.
 pub fn prepare() {
@@ -65,7 +68,15 @@ impl Local<'_> {
                 }
                 (Command::Tune(_), _) => {}
                 (Command::Generate { turn, request }, Some(loaded)) => self.generate(loaded, turn, &request),
-                (Command::Render { turn, messages }, Some(loaded)) => self.render(loaded, turn, &messages),
+                (
+                    Command::Render {
+                        turn,
+                        messages,
+                        overflow,
+                        max_tokens,
+                    },
+                    Some(loaded),
+                ) => self.render(loaded, turn, &messages, (overflow, max_tokens)),
                 (Command::Bench { turn, request }, Some(loaded)) => self.bench(loaded, turn, &request),
                 (Command::Generate { turn, .. } | Command::Render { turn, .. } | Command::Bench { turn, .. }, None) => {
                     self.no_model(turn);

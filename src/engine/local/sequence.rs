@@ -1,6 +1,8 @@
 //! The KV cache as a list of tokens: what is computed already, and how to get from there to another prompt by computing the
 //! difference only. Knows nothing of text or sampling.
 
+use std::collections::VecDeque;
+
 use crate::domain::inference::{PrefillProgress, Token};
 
 use super::ffi::{Context, DecodeError, Logits};
@@ -19,12 +21,38 @@ pub(super) enum Device {
     Gpu,
 }
 
+/// How a model returns to an earlier point of the sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Memory {
+    /// It forgets any tail: every token has cells of its own.
+    Cells,
+    /// It cannot: what it remembers (a recurrent state) is overwritten token by token, so copies are kept.
+    State,
+}
+
+/// What a recurrent or hybrid model remembered when the sequence had `len` tokens.
+struct Checkpoint {
+    len: usize,
+    state: Vec<u8>,
+}
+
+/// Most checkpoints: the turns that a person goes back to.
+const CHECKPOINTS: usize = 16;
+/// Most bytes in them, 512 MiB: large hybrids have states of tens of MiB.
+const CHECKPOINT_BYTES: usize = 512 << 20;
+
 /// A context and the tokens in its KV cache.
 pub(super) struct Sequence {
     context: Context,
     tokens: Vec<Token>,
     /// Tokens computed between two looks at progress.
     slice: usize,
+    memory: Memory,
+    /// At ends of prompts, oldest first; none where the memory needs none.
+    checkpoints: VecDeque<Checkpoint>,
+    /// How many of the first tokens were computed from exactly the tokens before them: after a shift, the others saw some that
+    /// are gone, and are of no use to another prompt.
+    exact: usize,
 }
 
 impl Sequence {
@@ -36,10 +64,19 @@ impl Sequence {
         } else {
             batch
         };
+        let model = context.model();
+        let memory = if model.is_recurrent() || model.is_hybrid() {
+            Memory::State
+        } else {
+            Memory::Cells
+        };
         Self {
             context,
             tokens: Vec::new(),
             slice,
+            memory,
+            checkpoints: VecDeque::new(),
+            exact: usize::MAX,
         }
     }
 
@@ -58,11 +95,20 @@ impl Sequence {
         (self.context.n_ctx() as usize).saturating_sub(self.tokens.len())
     }
 
-    /// How many of the first tokens of `prompt` need not be computed: the longest common prefix, less one token where it is
-    /// all of the prompt, because the last one's logits are needed.
+    /// How many of the first tokens of `prompt` need not be computed: the longest common prefix that the model can return to,
+    /// less one token where it is all of the prompt, because the last one's logits are needed.
     pub(super) fn reusable(&self, prompt: &[Token]) -> usize {
         let common = self.tokens.iter().zip(prompt).take_while(|(a, b)| a == b).count();
-        common.min(prompt.len().saturating_sub(1))
+        self.returns_to(common.min(self.exact).min(prompt.len().saturating_sub(1)))
+    }
+
+    /// The last point at or before `len` that the model can return to.
+    fn returns_to(&self, len: usize) -> usize {
+        if self.memory == Memory::Cells || len == self.tokens.len() {
+            return len;
+        }
+        let points = self.checkpoints.iter().map(|checkpoint| checkpoint.len);
+        points.filter(|point| *point <= len).max().unwrap_or(0)
     }
 
     /// Brings the KV cache to `prompt` and leaves the logits of its last token. Tells progress after every slice; returns
@@ -82,7 +128,20 @@ impl Sequence {
             reused: reused as u32,
         };
         tell(progress);
-        let mut rest = prompt[reused..].chunks(self.slice).peekable();
+        let mut rest = &prompt[reused..];
+        if self.memory == Memory::State
+            && let Some((_, before)) = rest.split_last()
+        {
+            for tokens in before.chunks(self.slice) {
+                self.push(tokens, Logits::None)?;
+                progress.done += tokens.len() as u32;
+                tell(progress);
+            }
+            // The end of a prompt is where another version, an edit or the next turn sets out from.
+            self.keep_checkpoint();
+            rest = &rest[before.len()..];
+        }
+        let mut rest = rest.chunks(self.slice).peekable();
         while let Some(tokens) = rest.next() {
             let logits = if rest.peek().is_none() {
                 Logits::Last
@@ -94,6 +153,22 @@ impl Sequence {
             tell(progress);
         }
         Ok(reused)
+    }
+
+    fn keep_checkpoint(&mut self) {
+        let len = self.tokens.len();
+        if len == 0 || self.checkpoints.iter().any(|checkpoint| checkpoint.len == len) {
+            return;
+        }
+        let Some(state) = self.context.state() else {
+            tracing::debug!(len, "the model gives no copy of its state");
+            return;
+        };
+        self.checkpoints.push_back(Checkpoint { len, state });
+        let bytes = |kept: &VecDeque<Checkpoint>| kept.iter().map(|c| c.state.len()).sum::<usize>();
+        while self.checkpoints.len() > CHECKPOINTS || bytes(&self.checkpoints) > CHECKPOINT_BYTES {
+            self.checkpoints.pop_front();
+        }
     }
 
     /// Computes `tokens` after what is there.
@@ -116,14 +191,17 @@ impl Sequence {
     /// After a decode that broke off: some of `tokens` may have been computed and stay. What cannot be known is forgotten.
     fn recover(&mut self, tokens: &[Token]) {
         let before = self.tokens.len();
-        if self.context.model().is_recurrent()
-            || self.context.model().is_hybrid()
-            || !self.context.truncate(before as u32)
-        {
-            self.clear();
+        if self.memory == Memory::State {
+            // The state may have taken in a part of the batch; only a copy from before is known to be whole.
+            let point = self.checkpoints.back().map_or(0, |checkpoint| checkpoint.len);
+            self.restore(point);
             return;
         }
-        let there = self.context.len() as usize;
+        let there = if self.context.truncate(before as u32) {
+            self.context.len() as usize
+        } else {
+            0
+        };
         if there != before {
             tracing::warn!(
                 before,
@@ -135,22 +213,56 @@ impl Sequence {
         }
     }
 
-    /// Forgets all from token `len` on and returns how many are left: `len`, or 0 where the model cannot forget a tail.
+    /// Forgets all from token `len` on and returns how many are left: fewer than `len` where the model cannot return there.
     pub(super) fn rewind(&mut self, len: usize) -> usize {
         if len < self.tokens.len() {
-            if len > 0 && self.context.truncate(len as u32) {
-                self.tokens.truncate(len);
-            } else {
-                self.clear();
+            let point = self.returns_to(len);
+            match self.memory {
+                _ if point == 0 => self.clear(),
+                Memory::State => self.restore(point),
+                Memory::Cells if self.context.truncate(point as u32) => self.tokens.truncate(point),
+                Memory::Cells => self.clear(),
+            }
+            if self.tokens.len() <= self.exact {
+                self.exact = usize::MAX;
             }
         }
         self.tokens.len()
+    }
+
+    /// Returns to the checkpoint at `len` tokens, or to nothing where there is none.
+    fn restore(&mut self, len: usize) {
+        self.checkpoints.retain(|checkpoint| checkpoint.len <= len);
+        let last = self
+            .checkpoints
+            .back()
+            .filter(|checkpoint| checkpoint.len == len && len > 0);
+        if last.is_some_and(|checkpoint| self.context.restore(&checkpoint.state, len as u32)) {
+            self.tokens.truncate(len);
+        } else {
+            self.clear();
+        }
+    }
+
+    /// Makes room by forgetting the `discard` tokens from `keep` on, as llama.cpp's context shift does. Says whether the model
+    /// could; those behind them saw what is gone and are not used for another prompt.
+    pub(super) fn shift(&mut self, keep: usize, discard: usize) -> bool {
+        let range = keep..keep.saturating_add(discard);
+        let fits = discard > 0 && range.end <= self.tokens.len() && self.memory == Memory::Cells;
+        if !fits || !self.context.shift(keep as u32, discard as u32) {
+            return false;
+        }
+        self.tokens.drain(range);
+        self.exact = self.exact.min(keep);
+        true
     }
 
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
         self.context.clear();
         self.tokens.clear();
+        self.checkpoints.clear();
+        self.exact = usize::MAX;
     }
 
     /// The logits of the last token, where the last push asked for them.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::domain::Sampling;
 use crate::domain::inference::{
     Command, Event, Failure, FailureKind, Finish, GenerateRequest, LoadOptions, ModelInfo, PrefillProgress, PromptView,
-    Said, Stats, Token, TurnId,
+    Said, Stats, Token, TurnId, Window,
 };
 use crate::domain::sampling::Seed;
 use crate::domain::{Role, inference::ChatMessage};
@@ -64,7 +64,7 @@ impl<'a> Player<'a> {
             let event = match command {
                 Command::Load { turn, options, .. } => self.load(turn, &options),
                 Command::Generate { turn, request } => self.generate(turn, &request),
-                Command::Render { turn, messages } => self.render(turn, &messages),
+                Command::Render { turn, messages, .. } => self.render(turn, &messages),
                 Command::Bench { turn, .. } => Event::Failed {
                     turn,
                     failure: Failure::new(
@@ -166,6 +166,7 @@ impl<'a> Player<'a> {
                 tokens,
                 template: "marks of the script".to_owned(),
                 cached: self.reused(&ids) as u32,
+                window: Window::default(),
             },
         }
     }

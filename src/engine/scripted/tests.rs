@@ -6,8 +6,8 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 use crate::domain::inference::{
-    BenchRequest, ChatMessage, Command, Event, FailureKind, Finish, GenerateRequest, LoadOptions, ModelSource, Stats,
-    TurnId,
+    BenchRequest, ChatMessage, Command, Event, FailureKind, Finish, GenerateRequest, LoadOptions, ModelSource,
+    Overflow, Stats, TurnId,
 };
 use crate::domain::{Role, Sampling};
 
@@ -45,6 +45,7 @@ fn ask(engine: &EngineHandle, turn: u64, question: &str, max_tokens: Option<u32>
             tokens: None,
         }],
         sampling: Sampling::default(),
+        overflow: Overflow::Stop,
         max_tokens,
         logprobs: false,
     };
@@ -229,6 +230,8 @@ fn the_prompt_can_be_seen_and_speed_cannot() {
         Command::Render {
             turn: TurnId(2),
             messages,
+            overflow: Overflow::Stop,
+            max_tokens: None,
         },
     );
     match last(&mut engine) {

@@ -2,8 +2,8 @@
 //!
 //! Three parts, after llama-kv-cache.cpp, llama-memory-recurrent.cpp and llama-graph.cpp:
 //! - weights: the bytes of all tensors;
-//! - memory of the conversation: for every attention layer, `cells · (keys + values) · 2` bytes, where `keys` is the
-//!   layer's key-value heads times the key length, `values` likewise, 2 bytes are an f16, and `cells` is the context, or
+//! - memory of the conversation: for every attention layer, `cells · (keys + values)` numbers of the cache's types, where
+//!   `keys` is the layer's key-value heads times the key length, `values` likewise, and `cells` is the context, or
 //!   for a sliding-window layer the window plus one batch; for every recurrent layer a state of fixed size in f32;
 //! - compute buffers: an estimate, see [`Footprint::compute_bytes`].
 //!
@@ -16,11 +16,12 @@ use super::architecture::{Architecture, Memory};
 use super::metadata::Metadata;
 use super::model::ModelFile;
 use super::value::Value;
+use crate::domain::loading::CacheType;
 
 /// llama.cpp rounds the context up to this many tokens.
 const CELLS_STEP: u64 = 256;
-/// Bytes of a cached key or value number (f16).
-const CACHE_BYTES: u64 = 2;
+/// What llama.cpp keeps keys and values in unless told otherwise.
+const F16: (CacheType, CacheType) = (CacheType::F16, CacheType::F16);
 /// Bytes of a number while computing, and in recurrent states (f32).
 const FLOAT_BYTES: u64 = 4;
 /// Tokens that llama.cpp computes at a time unless told otherwise (`n_ubatch`).
@@ -44,8 +45,24 @@ pub struct Footprint {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct LayerCache {
-    numbers: u64,
+    /// Numbers in the keys of a token.
+    keys: u64,
+    /// Numbers in the values of a token.
+    values: u64,
+    /// Numbers in one head's key and value: blocks must not span two heads.
+    head: (u64, u64),
     window: Option<u64>,
+}
+
+impl LayerCache {
+    /// Bytes of a token's keys and values; a part of a block counts as a block.
+    fn bytes(&self, (key, value): (CacheType, CacheType)) -> u64 {
+        let of = |numbers: u64, kind: CacheType| {
+            let (block, bytes) = kind.block();
+            numbers.div_ceil(block).saturating_mul(bytes)
+        };
+        of(self.keys, key).saturating_add(of(self.values, value))
+    }
 }
 
 impl ModelFile {
@@ -90,22 +107,29 @@ impl Footprint {
                 ),
                 None => cells,
             };
-            sum.saturating_add(layer.numbers.saturating_mul(held).saturating_mul(CACHE_BYTES))
+            sum.saturating_add(layer.bytes(F16).saturating_mul(held))
         })
     }
 
-    /// The same where sliding-window layers hold the whole context too, as they must for any part of it to be forgotten
-    /// and computed again (llama.cpp's `swa_full`).
-    pub fn kv_bytes_full(&self, context: u32) -> u64 {
+    /// The same with keys and values of these types, where sliding-window layers hold the whole context too, as they must for
+    /// any part of it to be forgotten and computed again (llama.cpp's `swa_full`).
+    pub fn kv_bytes_full(&self, context: u32, types: (CacheType, CacheType)) -> u64 {
         let cells = u64::from(context).next_multiple_of(CELLS_STEP);
-        let numbers = self
+        let token = self
             .layers
             .iter()
-            .fold(0_u64, |sum, layer| sum.saturating_add(layer.numbers));
-        numbers
-            .saturating_mul(cells)
-            .saturating_mul(CACHE_BYTES)
-            .saturating_add(self.recurrent)
+            .fold(0_u64, |sum, layer| sum.saturating_add(layer.bytes(types)));
+        token.saturating_mul(cells).saturating_add(self.recurrent)
+    }
+
+    /// The numbers in a head's key or value that do not fill whole blocks of the type they are to be kept in, which llama.cpp
+    /// refuses.
+    pub fn unfit_head(&self, (key, value): (CacheType, CacheType)) -> Option<u64> {
+        let unfit = |head: u64, kind: CacheType| (!head.is_multiple_of(kind.block().0)).then_some(head);
+        let heads = self.layers.iter().map(|layer| layer.head);
+        heads
+            .into_iter()
+            .find_map(|(k, v)| unfit(k, key).or_else(|| unfit(v, value)))
     }
 
     /// An estimate of the bytes that computing `ubatch` tokens at a time takes, with logits for `outputs` of them: six
@@ -196,8 +220,11 @@ impl<'a> Layers<'a> {
         // Latent attention (MLA) computes values from the cached keys.
         let latent = self.metadata.own("attention.key_length_mla").is_some();
         let values = if latent { 0 } else { length("attention.value_length") };
+        let keys = length("attention.key_length");
         Some(LayerCache {
-            numbers: shared.saturating_mul(length("attention.key_length").saturating_add(values)),
+            keys: shared.saturating_mul(keys),
+            values: shared.saturating_mul(values),
+            head: (keys, values),
             window,
         })
     }

@@ -77,9 +77,13 @@ fn sliding_windows_keep_less() {
     let windowed = footprint(&shaped("gemma3", &shape));
     assert_eq!(windowed.kv_bytes(8192), (5 * 1024 + 8192) * 64);
     assert_eq!(windowed.kv_bytes(256), 6 * 256 * 64);
-    assert_eq!(windowed.kv_bytes_full(8192), 6 * 8192 * 64);
+    assert_eq!(windowed.kv_bytes_full(8192, F16), 6 * 8192 * 64);
     // An architecture that llama.cpp gives no pattern counts in full.
     assert_eq!(footprint(&shaped("llama", &shape)).kv_bytes(8192), 6 * 8192 * 64);
+    // Blocks of 32 numbers take 34 bytes, and a head of 16 does not fill one.
+    let eight = (CacheType::Q8_0, CacheType::F16);
+    assert_eq!(windowed.kv_bytes_full(256, eight), 6 * 256 * (34 + 32));
+    assert_eq!((windowed.unfit_head(F16), windowed.unfit_head(eight)), (None, Some(16)));
     // The file's own pattern goes first.
     let mut file = shaped("gemma3", &shape);
     file.set(

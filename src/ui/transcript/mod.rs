@@ -84,8 +84,14 @@ impl Cache {
         let lines = std::iter::once(&head).chain(entry.body.lines()).chain(note.as_ref());
         let above = top.saturating_sub(entry.start());
         let first = area.y + entry.start().saturating_sub(top) as u16;
+        let left_out = at < state.window.left_out as usize;
         for (y, line) in (first..area.bottom()).zip(lines.skip(above as usize)) {
-            frame.render_widget(line, Rect { y, height: 1, ..area });
+            let row = Rect { y, height: 1, ..area };
+            frame.render_widget(line, row);
+            if left_out {
+                // The model does not see it any more, and so it should look.
+                frame.buffer_mut().set_style(row, look.theme.style(Role::Dim));
+            }
         }
     }
 }

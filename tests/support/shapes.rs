@@ -1,0 +1,83 @@
+//! Models of other shapes for the tests: one without attention, and files to lay over a model. Random weights, cria's tokens.
+
+#![allow(dead_code, reason = "every including program uses another part")]
+#![allow(unreachable_pub, reason = "included as a private module")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "test support: a failure here fails the test"
+)]
+
+use std::fs;
+use std::path::Path;
+
+use crate::gguf::{CHATML, F32, Gguf, Meta, Random, copy_vocabulary, text};
+
+/// A mamba of random weights: a recurrent model, whose memory of a text is one state that every token overwrites.
+pub fn mamba(donor: &Path, seed: u64) -> Gguf {
+    let (width, layers, convolution, state, rank) = (64_u64, 2_u64, 4_u64, 8_u64, 4_u64);
+    let inner = 2 * width;
+    let mut file = Gguf::new();
+    file.set("general.architecture", text("mamba"))
+        .set("general.name", text("Tiny Mamba"))
+        .set("mamba.block_count", Meta::U32(layers as u32))
+        .set("mamba.context_length", Meta::U32(1024))
+        .set("mamba.embedding_length", Meta::U32(width as u32))
+        .set("mamba.feed_forward_length", Meta::U32(0))
+        .set("mamba.attention.head_count", Meta::U32(0))
+        .set("mamba.attention.layer_norm_rms_epsilon", Meta::F32(1e-5))
+        .set("mamba.ssm.conv_kernel", Meta::U32(convolution as u32))
+        .set("mamba.ssm.inner_size", Meta::U32(inner as u32))
+        .set("mamba.ssm.state_size", Meta::U32(state as u32))
+        .set("mamba.ssm.time_step_rank", Meta::U32(rank as u32));
+    let tokens = copy_vocabulary(&fs::read(donor).unwrap(), 0, &mut file);
+    file.set("tokenizer.chat_template", text(CHATML));
+    let random = &mut Random::new(seed);
+    file.random("token_embd.weight", &[width, tokens], random)
+        .ones("output_norm.weight", &[width]);
+    for layer in 0..layers {
+        let name = |part: &str| format!("blk.{layer}.{part}");
+        file.ones(&name("attn_norm.weight"), &[width])
+            .random(&name("ssm_in.weight"), &[width, 2 * inner], random)
+            .filled(&name("ssm_conv1d.weight"), &[convolution, inner], 0.25)
+            .filled(&name("ssm_conv1d.bias"), &[inner], 0.0)
+            .random(&name("ssm_x.weight"), &[inner, rank + 2 * state], random)
+            .filled(&name("ssm_dt.weight"), &[rank, inner], 0.1)
+            .filled(&name("ssm_dt.bias"), &[inner], 0.5)
+            .filled(&name("ssm_a"), &[state, inner], -0.5)
+            .filled(&name("ssm_d"), &[inner], 1.0)
+            .random(&name("ssm_out.weight"), &[inner, width], random);
+    }
+    file
+}
+
+/// A LoRA of random weights over the attention's outputs of the first two layers.
+pub fn lora(architecture: &str, width: u64, seed: u64) -> Gguf {
+    let random = &mut Random::new(seed);
+    let mut file = Gguf::new();
+    file.set("general.type", text("adapter"))
+        .set("general.architecture", text(architecture))
+        .set("adapter.type", text("lora"))
+        .set("adapter.lora.alpha", Meta::F32(2000.0));
+    for layer in ["blk.0", "blk.1"] {
+        file.random(&format!("{layer}.attn_output.weight.lora_a"), &[width, 2], random)
+            .random(&format!("{layer}.attn_output.weight.lora_b"), &[2, width], random);
+    }
+    file
+}
+
+/// A control vector that pushes the outputs of layers 1 and 2 in random directions.
+pub fn control_vector(width: u64, strength: f32) -> Gguf {
+    let random = &mut Random::new(9);
+    let mut direction = || {
+        (0..width)
+            .flat_map(|_| (random.normal() * strength).to_le_bytes())
+            .collect::<Vec<u8>>()
+    };
+    let mut file = Gguf::new();
+    file.set("general.architecture", text("controlvector"))
+        .push("direction.1", &[width], F32, direction())
+        .push("direction.2", &[width], F32, direction());
+    file
+}
