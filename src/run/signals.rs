@@ -12,7 +12,7 @@ use std::os::fd::RawFd;
 use std::path::Path;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
 use libc::{c_int, c_void, sigaction, siginfo_t};
 use tokio::signal::unix::{SignalKind, signal};
@@ -50,8 +50,14 @@ struct Rescue {
 /// Leaked, never freed and never changed: a handler may be reading it.
 static RESCUE: AtomicPtr<Rescue> = AtomicPtr::new(null_mut());
 
-/// Whether the terminal is ours, so that there is something to give back.
-static ARMED: AtomicBool = AtomicBool::new(false);
+/// Whose the terminal is: [`FREE`], [`OURS`] or [`RESCUED`].
+static HOLD: AtomicU8 = AtomicU8::new(FREE);
+/// There is nothing to give back.
+const FREE: u8 = 0;
+/// It is to be given back.
+const OURS: u8 = 1;
+/// A thread is giving it back at this moment.
+const RESCUED: u8 = 2;
 
 /// Remembers the terminal as it is now, and from now on gives it back where a fatal signal ends the process: with the bytes of
 /// `reset`, and with last words on `errors`, which is standard error wherever it was led meanwhile.
@@ -71,25 +77,25 @@ pub(super) fn arm(reset: &'static str, errors: RawFd, log: Option<&Path>) {
     });
     // The one before stays where it is: once per start or suspension, a few hundred bytes.
     RESCUE.store(Box::into_raw(rescue), Ordering::Release);
-    ARMED.store(true, Ordering::Release);
+    HOLD.store(OURS, Ordering::Release);
     install();
 }
 
-/// From now on the terminal is not ours. Says whether it was.
-pub(super) fn disarm() -> bool {
-    ARMED.swap(false, Ordering::AcqRel)
+/// From now on the terminal is not ours.
+pub(super) fn disarm() {
+    // Where a thread is giving it back, that thread's word comes last.
+    let _ = HOLD.compare_exchange(OURS, FREE, Ordering::AcqRel, Ordering::Acquire);
 }
 
 /// Whether the terminal is ours.
 pub(super) fn is_armed() -> bool {
-    ARMED.load(Ordering::Acquire)
+    HOLD.load(Ordering::Acquire) == OURS
 }
 
 /// Gives the terminal back at once, if it is ours, and says `message` on the real standard error. For code that is about to
 /// abort the process; it allocates nothing and takes no lock. The words may be anyone's: control characters become blanks.
 pub fn restore_terminal_now(message: &str) {
-    if let Some(rescue) = take() {
-        rescue.restore();
+    rescue(|rescue| {
         if !message.is_empty() {
             rescue.say(&[b"quipu: "]);
             let mut bytes = [0; 4];
@@ -99,16 +105,38 @@ pub fn restore_terminal_now(message: &str) {
             }
             rescue.say(&[&rescue.log, b"\n"]);
         }
+    });
+}
+
+/// Gives the terminal back and says the last words, for whoever comes first. The others wait until that is done: a fault
+/// rarely strikes one computing thread alone, and the second would end the process under the first.
+fn rescue(last_words: impl FnOnce(&Rescue)) {
+    match HOLD.compare_exchange(OURS, RESCUED, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => {
+            // SAFETY: the pointer is null or comes from `Box::into_raw` in `arm`, and what it points to is never freed or
+            // changed.
+            if let Some(rescue) = unsafe { RESCUE.load(Ordering::Acquire).as_ref() } {
+                rescue.restore();
+                last_words(rescue);
+            }
+            HOLD.store(FREE, Ordering::Release);
+        }
+        Err(RESCUED) => wait_for_rescue(),
+        Err(_) => {}
     }
 }
 
-/// The rescue, for whoever comes first.
-fn take() -> Option<&'static Rescue> {
-    if !disarm() {
-        return None;
+/// Waits while another thread gives the terminal back, but not for ever: it may be this very thread, struck again.
+fn wait_for_rescue() {
+    const LOOKS: u32 = 100;
+    const LOOK_MS: c_int = 10;
+    for _ in 0..LOOKS {
+        if HOLD.load(Ordering::Acquire) != RESCUED {
+            return;
+        }
+        // SAFETY: poll of nothing touches no memory, only waits, and may be called in a signal handler.
+        unsafe { libc::poll(null_mut(), 0, LOOK_MS) };
     }
-    // SAFETY: the pointer is null or comes from `Box::into_raw` in `arm`, and what it points to is never freed or changed.
-    unsafe { RESCUE.load(Ordering::Acquire).as_ref() }
 }
 
 impl Rescue {
@@ -173,11 +201,10 @@ fn install() {
 
 extern "C" fn on_fatal(number: c_int, info: *mut siginfo_t, _context: *mut c_void) {
     let which = FATAL.iter().position(|(known, _)| *known == number);
-    if let Some(rescue) = take() {
-        rescue.restore();
+    rescue(|rescue| {
         let name = which.map_or("a signal", |which| FATAL[which].1);
         rescue.say(&[b"quipu was ended by ", name.as_bytes(), &rescue.log, b"\n"]);
-    }
+    });
     // SAFETY: the kernel hands over a valid siginfo_t, or none.
     let code = unsafe { info.as_ref() }.map_or(0, |info| info.si_code);
     let before = which.and_then(|which| BEFORE[which].get());
