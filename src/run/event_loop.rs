@@ -310,8 +310,9 @@ impl<S: Surface> Shell<S> {
         self.pace.changed();
         self.surface.refresh();
         if let Err(error) = self.surface.resume() {
+            // It is gone: a hang-up wakes with a SIGCONT whoever may have been stopped.
             tracing::error!(%error, "the terminal cannot be taken back");
-            self.exit = Some(1);
+            self.message(Msg::Terminate(libc::SIGHUP));
         }
     }
 
