@@ -1,19 +1,13 @@
 //! Ring 6: the real binary in a real terminal. Few and whole: what only a process and a pty can show.
 
-use std::fs;
+use crate::terminal::{Session, scripted, way_out};
 
-use rustix::process::Signal;
-
-use crate::terminal::Session;
-
-const SCRIPT: &str = "[[answer]]\necho = true\ntoken-ms = 1\n";
+const ECHO: &str = "[[answer]]\necho = true\ntoken-ms = 1\n";
 
 /// A home folder with a script that echoes.
 fn home() -> (tempfile::TempDir, String) {
     let home = tempfile::tempdir().unwrap();
-    let script = home.path().join("echo.toml");
-    fs::write(&script, SCRIPT).unwrap();
-    let engine = format!("scripted:{}", script.display());
+    let engine = scripted(home.path(), ECHO);
     (home, engine)
 }
 
@@ -48,20 +42,8 @@ fn it_starts_talks_and_leaves_the_terminal_as_it_was() {
     session.send("/quit");
     session.wait_text("/quit");
     session.send("\r");
-    assert_eq!(session.end().exit_code(), 0);
+    assert_eq!(way_out(session.end()), (Some(0), None));
     session.assert_sane();
-}
-
-#[test]
-fn a_signal_ends_it_and_leaves_the_terminal_sane() {
-    for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129)] {
-        let (home, engine) = home();
-        let mut session = Session::start(home.path(), &["--engine", &engine], 80, 24);
-        session.wait_text("ready");
-        session.signal(signal);
-        assert_eq!(session.end().exit_code(), code);
-        session.assert_sane();
-    }
 }
 
 #[test]
@@ -92,6 +74,78 @@ fn a_paste_sends_nothing() {
     assert!(session.end().success());
 }
 
+/// A million bytes of 200 000 words, as a terminal pastes them.
+fn million() -> String {
+    let text = vec!["All work and no play makes llamas dull."; 25_000].join("\n");
+    assert_eq!(text.len(), 999_999);
+    format!("\x1b[200~{text}\x1b[201~")
+}
+
+/// What the composer says of it.
+const FOLDED: &str = "a long text · 25000 lines · 977 KiB";
+
+/// Pastes it and types three words beside it, letter by letter until Enter is no part of the paste any more: that takes
+/// 50 ms, and every letter waits for a frame of its own, 16 ms after the one before.
+fn paste_a_million(session: &mut Session) {
+    session.send(&million());
+    session.wait_text(FOLDED);
+    assert!(!session.text().contains("you"), "it was sent:\n{}", session.text());
+    let words = " a moment later";
+    for (at, letter) in words.char_indices() {
+        session.send(&letter.to_string());
+        let typed = words[..=at].trim_end();
+        session.wait_text(&format!("▤{typed}"));
+    }
+    session.wait_text(FOLDED);
+}
+
+#[test]
+fn a_million_bytes_are_pasted_whole_and_sent_whole() {
+    let home = tempfile::tempdir().unwrap();
+    let script = "[model]\ncontext = 1_000_000\n[[answer]]\ntext = \"heard\"\n";
+    let engine = scripted(home.path(), script);
+    let mut session = Session::start(home.path(), &["--engine", &engine], 80, 24);
+    session.wait_text("ready");
+    paste_a_million(&mut session);
+    session.send("\r");
+    session.wait_text("heard");
+    // A message of 200 003 words, the three marks around it, and the word of the answer.
+    session.wait_text("200007/1000000");
+    session.wait_text("ready");
+    assert!(
+        !session.text().contains(FOLDED),
+        "still in the composer:\n{}",
+        session.text()
+    );
+    session.send("\x04");
+    assert_eq!(way_out(session.end()), (Some(0), None));
+    session.assert_sane();
+}
+
+#[cfg(feature = "llama")]
+#[test]
+fn a_million_bytes_are_too_much_for_the_built_in_model_and_are_given_back() {
+    let home = tempfile::tempdir().unwrap();
+    let mut session = Session::start(home.path(), &["--temperature", "0"], 80, 24);
+    session.wait_text("ready");
+    paste_a_million(&mut session);
+    session.send("\r");
+    session.wait_text("the context holds 1024");
+    session.wait_for("the message in the composer", |screen| {
+        screen.contains("▤ a moment later") && screen.contains(FOLDED)
+    });
+    session.send("\x03");
+    session.wait_for("an empty composer", |screen| !screen.contains(FOLDED));
+    session.send("What is the capital of France?");
+    session.wait_text("France?");
+    session.send("\r");
+    session.wait_text("Paris");
+    session.wait_text("ready");
+    session.send("\x04");
+    assert_eq!(way_out(session.end()), (Some(0), None));
+    session.assert_sane();
+}
+
 #[test]
 fn no_colour_where_none_is_wanted() {
     let (home, engine) = home();
@@ -113,7 +167,7 @@ fn no_colour_where_none_is_wanted() {
 fn a_dumb_terminal_gets_a_chat_line_by_line() {
     let (home, engine) = home();
     let mut session = Session::start_with(home.path(), &["--engine", &engine], 80, 24, &[("TERM", "dumb")]);
-    session.wait_text("> ");
+    session.wait_text(">");
     session.send("hello plain world\n");
     session.wait_for("the echo", |screen| screen.matches("hello plain world").count() >= 2);
     session.send("\x04");

@@ -10,6 +10,7 @@
 #[cfg(feature = "llama")]
 mod context;
 mod docs;
+mod ends;
 mod keys;
 #[cfg(feature = "llama")]
 mod model;

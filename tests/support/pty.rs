@@ -9,17 +9,27 @@
     reason = "test support: a failure here fails the test"
 )]
 
+use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
-use rustix::termios::LocalModes;
+use portable_pty::{CommandBuilder, MasterPty, PtySize, native_pty_system};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::termios::{OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 
 /// Longest wait for anything on the screen: far more than a loaded two-core machine needs, so that only a real fault ends it.
 pub const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The program under test.
+pub const QUIPU: &str = env!("CARGO_BIN_EXE_quipu");
 
 /// A running quipu and what its terminal shows.
 pub struct Session {
@@ -27,12 +37,19 @@ pub struct Session {
     pub parser: vt100::Parser,
     /// Every byte it wrote.
     pub bytes: Vec<u8>,
-    /// The process.
-    pub child: Box<dyn Child + Send + Sync>,
     /// Our end of the terminal; `None` once it was closed.
-    pub master: Option<Box<dyn MasterPty + Send>>,
-    writer: Option<Box<dyn Write + Send>>,
+    master: Option<Box<dyn MasterPty + Send>>,
+    /// What is typed, for the thread that writes: a program that reads slowly must not hold up the test.
+    typing: Option<(Sender<Vec<u8>>, JoinHandle<()>)>,
     output: Receiver<Vec<u8>>,
+    /// Has the thread that reads let go of the terminal after the next piece.
+    closing: Arc<AtomicBool>,
+    /// The first process.
+    pid: Pid,
+    /// How it ended, once it has.
+    ended: Receiver<ExitStatus>,
+    /// The terminal's settings as they were before it started.
+    before: Termios,
 }
 
 impl Session {
@@ -43,57 +60,58 @@ impl Session {
 
     /// The same with more in the environment.
     pub fn start_with(home: &Path, args: &[&str], columns: u16, rows: u16, env: &[(&str, &str)]) -> Self {
-        let size = PtySize {
-            rows,
-            cols: columns,
-            pixel_width: 0,
-            pixel_height: 0,
-        };
-        let pair = native_pty_system().openpty(size).unwrap();
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_quipu"));
+        let mut command = command(home, QUIPU);
         command.args(args);
-        command.env_remove("NO_COLOR");
-        command.env_remove("COLORTERM");
-        for (name, value) in [("TERM", "xterm-256color"), ("QUIPU_HOME", home.to_str().unwrap())]
-            .iter()
-            .chain(env)
-        {
+        for (name, value) in env {
             command.env(name, value);
         }
-        let child = pair.slave.spawn_command(command).unwrap();
+        Self::run(command, columns, rows)
+    }
+
+    /// Has a shell run a script, in which `"$@"` is quipu with these arguments.
+    pub fn start_in_shell(home: &Path, script: &str, args: &[&str], columns: u16, rows: u16) -> Self {
+        let mut command = command(home, "bash");
+        command.args(["-c", script, "bash", QUIPU]);
+        command.args(args);
+        Self::run(command, columns, rows)
+    }
+
+    fn run(command: CommandBuilder, columns: u16, rows: u16) -> Self {
+        let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
+        let before = tcgetattr(slave(&*pair.master)).unwrap();
+        let child: Box<dyn portable_pty::Child> = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
-        let mut reader = pair.master.try_clone_reader().unwrap();
-        let writer = pair.master.take_writer().unwrap();
-        let (sender, output) = channel();
-        thread::spawn(move || {
-            let mut buffer = vec![0_u8; 65536];
-            while let Ok(n @ 1..) = reader.read(&mut buffer) {
-                if sender.send(buffer[..n].to_vec()).is_err() {
-                    break;
-                }
-            }
-        });
-        let parser = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0);
+        let mut child = child.downcast::<std::process::Child>().unwrap();
+        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        let (status, ended) = channel();
+        thread::spawn(move || status.send(child.wait().unwrap()));
+        let closing = Arc::new(AtomicBool::new(false));
+        let output = read(pair.master.try_clone_reader().unwrap(), Arc::clone(&closing));
+        let typing = write(pair.master.take_writer().unwrap());
         Self {
-            parser,
+            parser: vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0),
             bytes: Vec::new(),
-            child,
             master: Some(pair.master),
-            writer: Some(writer),
+            typing: Some(typing),
             output,
+            closing,
+            pid,
+            ended,
+            before,
         }
     }
 
     /// Types.
     pub fn send(&mut self, text: &str) {
-        let writer = self.writer.as_mut().unwrap();
-        writer.write_all(text.as_bytes()).unwrap();
-        writer.flush().unwrap();
+        let (typing, _) = self.typing.as_ref().unwrap();
+        typing.send(text.as_bytes().to_vec()).unwrap();
     }
 
-    /// What is on the screen, line by line.
+    /// What is on the screen, line by line, without the blanks at their ends: a cell that was written blank looks like one
+    /// that never was.
     pub fn text(&self) -> String {
-        self.parser.screen().contents()
+        let contents = self.parser.screen().contents();
+        contents.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
     }
 
     /// Waits until `found` holds for the screen.
@@ -136,64 +154,179 @@ impl Session {
         self.parser
             .screen_mut()
             .set_size(rows.try_into().unwrap(), columns.try_into().unwrap());
-        let size = PtySize {
-            rows,
-            cols: columns,
-            pixel_width: 0,
-            pixel_height: 0,
-        };
-        self.master.as_ref().unwrap().resize(size).unwrap();
+        self.master.as_ref().unwrap().resize(size(columns, rows)).unwrap();
     }
 
     /// The signal, sent to the process.
-    pub fn signal(&self, signal: rustix::process::Signal) {
-        let pid = self.child.process_id().unwrap();
-        let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-        rustix::process::kill_process(pid, signal).unwrap();
+    pub fn signal(&self, signal: Signal) {
+        kill_process(self.pid, signal).unwrap();
+    }
+
+    /// The process that has the terminal: under a shell the leader of the job in front.
+    pub fn in_front(&self) -> Pid {
+        let leader = self.master.as_ref().unwrap().process_group_leader();
+        Pid::from_raw(leader.unwrap()).unwrap()
     }
 
     /// Waits for the process to end and for the last of its output.
     pub fn end(&mut self) -> ExitStatus {
+        self.drain();
+        self.ended()
+    }
+
+    /// Waits for the process to end; what it writes meanwhile stays unread.
+    pub fn ended(&mut self) -> ExitStatus {
+        let ended = self.ended.recv_timeout(PATIENCE);
+        ended.unwrap_or_else(|_| panic!("it did not end; the screen:\n{}", self.text()))
+    }
+
+    /// Takes output until there is nobody left who reads or writes.
+    fn drain(&mut self) {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            match self
-                .output
-                .recv_timeout(deadline.saturating_duration_since(Instant::now()))
-            {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.output.recv_timeout(left) {
                 Ok(bytes) => self.take(&bytes),
-                Err(RecvTimeoutError::Disconnected) => return self.child.wait().unwrap(),
-                Err(RecvTimeoutError::Timeout) => {
-                    let _ = self.child.kill();
-                    panic!("it did not end; the screen:\n{}", self.text());
-                }
+                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) => panic!("it goes on writing; the screen:\n{}", self.text()),
             }
         }
     }
 
-    /// Asserts that the terminal was left as a shell wants it: main screen, cursor shown, no modes of ours.
-    pub fn assert_sane(&self) {
+    /// Closes the terminal, as its window is closed: nobody holds our end any more.
+    pub fn hang_up(&mut self) {
+        let terminal = slave(self.master.as_deref().unwrap());
+        // portable-pty's writer types an end of file where it is dropped, and that would be a way out of its own.
+        let mut settings = tcgetattr(&terminal).unwrap();
+        settings.special_codes[SpecialCodeIndex::VEOF] = 0;
+        tcsetattr(&terminal, OptionalActions::Now, &settings).unwrap();
+        drop(terminal);
+        let (typing, writer) = self.typing.take().unwrap();
+        drop(typing);
+        writer.join().unwrap();
+        // The reading thread waits for output; a new size has the program give some.
+        self.closing.store(true, Ordering::Release);
+        let (rows, columns) = self.parser.screen().size();
+        self.resize(columns.get() + 1, rows.get());
+        self.drain();
+        self.master = None;
+    }
+
+    /// What of the terminal is not as a shell wants it, and as it was: main screen, cursor shown, no modes of ours.
+    pub fn disorder(&self) -> Vec<&'static str> {
         let screen = self.parser.screen();
-        assert!(!screen.alternate_screen(), "still on the alternate screen");
-        assert!(!screen.hide_cursor(), "the cursor is still hidden");
-        assert!(!screen.bracketed_paste(), "bracketed paste is still on");
+        let count = |sequence: &[u8]| self.bytes.windows(sequence.len()).filter(|w| *w == sequence).count();
+        let now = tcgetattr(slave(self.master.as_deref().unwrap())).unwrap();
+        let found = [
+            (screen.alternate_screen(), "the alternate screen"),
+            (screen.hide_cursor(), "a hidden cursor"),
+            (screen.bracketed_paste(), "bracketed paste"),
+            (
+                screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None,
+                "a captured mouse",
+            ),
+            (count(b"\x1b[>1u") != count(b"\x1b[<1u"), "another keyboard protocol"),
+            (now.local_modes != self.before.local_modes, "other local modes"),
+            (now.input_modes != self.before.input_modes, "other input modes"),
+            (now.output_modes != self.before.output_modes, "other output modes"),
+            (now.control_modes != self.before.control_modes, "other control modes"),
+        ];
+        found
+            .into_iter()
+            .filter_map(|(wrong, what)| wrong.then_some(what))
+            .collect()
+    }
+
+    /// Asserts that the terminal was left as it was.
+    #[track_caller]
+    pub fn assert_sane(&self) {
         assert_eq!(
-            screen.mouse_protocol_mode(),
-            vt100::MouseProtocolMode::None,
-            "the mouse is still captured"
+            self.disorder(),
+            Vec::<&str>::new(),
+            "left behind; the screen:\n{}",
+            self.text()
         );
-        if let Some(name) = self.master.as_ref().and_then(|master| master.tty_name()) {
-            let terminal = std::fs::File::open(name).unwrap();
-            let modes = rustix::termios::tcgetattr(&terminal).unwrap().local_modes;
-            assert!(
-                modes.contains(LocalModes::ECHO | LocalModes::ICANON),
-                "the terminal is still raw"
-            );
-        }
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        if self.ended.try_recv() == Err(TryRecvError::Empty) {
+            let _ = kill_process(self.pid, Signal::KILL);
+        }
     }
+}
+
+/// Writes a script into the home folder; the name of the engine that plays it.
+pub fn scripted(home: &Path, script: &str) -> String {
+    let path = home.join("script.toml");
+    std::fs::write(&path, script).unwrap();
+    format!("scripted:{}", path.display())
+}
+
+/// What is to be seen of an end: the exit code, or the signal.
+pub fn way_out(status: ExitStatus) -> (Option<i32>, Option<i32>) {
+    (status.code(), status.signal())
+}
+
+/// A program in the environment of a usual terminal.
+fn command(home: &Path, program: &str) -> CommandBuilder {
+    let mut command = CommandBuilder::new(program);
+    command.env_remove("NO_COLOR");
+    command.env_remove("COLORTERM");
+    command.env("TERM", "xterm-256color");
+    command.env("QUIPU_HOME", home);
+    // Where a fatal signal leaves a core dump.
+    command.cwd(home);
+    command
+}
+
+fn size(columns: u16, rows: u16) -> PtySize {
+    PtySize {
+        rows,
+        cols: columns,
+        pixel_width: 0,
+        pixel_height: 0,
+    }
+}
+
+/// The program's end of the terminal, which does not become ours by opening it.
+fn slave(master: &(dyn MasterPty + Send)) -> File {
+    let path = master.tty_name().unwrap();
+    let flags = libc::O_NOCTTY;
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(flags)
+        .open(path)
+        .unwrap()
+}
+
+/// Reads on a thread of its own, until the end or until it is to close.
+fn read(mut from: Box<dyn Read + Send>, closing: Arc<AtomicBool>) -> Receiver<Vec<u8>> {
+    let (sender, output) = channel();
+    thread::spawn(move || {
+        let mut buffer = vec![0_u8; 65536];
+        while let Ok(n @ 1..) = from.read(&mut buffer) {
+            if sender.send(buffer[..n].to_vec()).is_err() || closing.load(Ordering::Acquire) {
+                break;
+            }
+        }
+        // In this order: who sees the channel closed may count on the terminal being closed.
+        drop(from);
+        drop(sender);
+    });
+    output
+}
+
+/// Writes on a thread of its own, until nobody types any more.
+fn write(mut to: Box<dyn Write + Send>) -> (Sender<Vec<u8>>, JoinHandle<()>) {
+    let (typing, typed) = channel::<Vec<u8>>();
+    let thread = thread::spawn(move || {
+        for text in typed {
+            // It fails where the program has ended, and then its end is what the test is about.
+            let _ = to.write_all(&text);
+        }
+    });
+    (typing, thread)
 }
