@@ -13,6 +13,12 @@ use crate::harness::Harness;
 /// An engine that says what it was asked.
 const ECHO: &str = "[[answer]]\necho = true\ntext = \" indeed\"";
 
+/// An engine that says this word for as long as any test waits.
+fn endless(word: &str) -> String {
+    let words = format!("{word} ").repeat(20_000);
+    format!("[model]\ncontext = 100_000\n[[answer]]\ntext = \"{words}\"\ntoken-ms = 5\n")
+}
+
 #[test]
 fn what_is_typed_reaches_the_engine_and_what_it_says_the_screen() {
     let mut quipu = Harness::new(ECHO);
@@ -44,22 +50,12 @@ fn a_retry_is_another_version_and_both_can_be_seen() {
 
 #[test]
 fn an_answer_can_be_stopped_and_the_chat_goes_on() {
-    let words = "word ".repeat(20_000);
-    let mut quipu = Harness::new(&format!(
-        "[model]\ncontext = 100_000\n[[answer]]\ntext = \"{words}\"\ntoken-ms = 5\n[[answer]]\ntext = \"over\""
-    ));
+    let mut quipu = Harness::new(&(endless("word") + "[[answer]]\ntext = \"over\""));
     quipu.press("Talk<enter>");
-    quipu.until(|shell| {
-        shell
-            .state()
-            .conversation
-            .path()
-            .last()
-            .is_some_and(|m| m.text.len() > 20)
-    });
+    quipu.until_said(|text| text.len() > 20);
     quipu.keys("<ctrl-c>");
     let path = quipu.state().conversation.path();
-    assert!(words.starts_with(&path[1].text));
+    assert!("word ".repeat(20_000).starts_with(&path[1].text));
     assert_eq!(path[1].answer.as_ref().unwrap().finish, Some(Finish::Stopped));
     quipu.keys("And now?<enter>");
     assert_eq!(quipu.said()[3], "over");
@@ -98,28 +94,11 @@ fn a_setting_is_completed_and_reaches_the_sampler() {
 
 #[test]
 fn a_setting_made_while_the_answer_runs_holds_from_the_next_word_on() {
-    let words = "{temperature} ".repeat(20_000);
-    let mut quipu = Harness::new(&format!(
-        "[model]\ncontext = 100_000\n[[answer]]\ntext = \"{words}\"\ntoken-ms = 2"
-    ));
+    let mut quipu = Harness::new(&endless("{temperature}"));
     quipu.press("Well?<enter>");
-    quipu.until(|shell| {
-        shell
-            .state()
-            .conversation
-            .path()
-            .last()
-            .is_some_and(|m| m.text.contains("0.8"))
-    });
+    quipu.until_said(|text| text.contains("0.8"));
     quipu.press("/set temperature 1.5<enter>");
-    quipu.until(|shell| {
-        shell
-            .state()
-            .conversation
-            .path()
-            .last()
-            .is_some_and(|m| m.text.contains("0.8 1.5"))
-    });
+    quipu.until_said(|text| text.contains("0.8 1.5"));
     quipu.keys("<esc>");
 }
 

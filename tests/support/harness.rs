@@ -147,6 +147,14 @@ impl Harness {
         self
     }
 
+    /// Runs until this holds for the text of the last message.
+    pub(crate) fn until_said(&mut self, holds: impl Fn(&str) -> bool) -> &mut Self {
+        self.until(|shell| {
+            let path = shell.state().conversation.path();
+            path.last().is_some_and(|message| holds(&message.text))
+        })
+    }
+
     /// Lets go of the engine; says whether its thread has ended.
     pub(crate) fn farewell(self) -> bool {
         self.runtime.block_on(self.shell.farewell())
