@@ -130,7 +130,7 @@ fn a_million_bytes_are_too_much_for_the_built_in_model_and_are_given_back() {
     session.wait_text("ready");
     paste_a_million(&mut session);
     session.send("\r");
-    session.wait_text("the context holds 1024");
+    session.wait_text("this message alone has");
     session.wait_for("the message in the composer", |screen| {
         screen.contains("▤ a moment later") && screen.contains(FOLDED)
     });
