@@ -208,11 +208,23 @@ mod with_llama {
             "8",
             "--repetitions",
             "1",
+            "--depth",
+            "0,300",
+            "--turns",
             "--json",
         ];
         let (code, out, err) = said(home.path(), &args, b"");
         assert_eq!(code, 0, "{err}");
         let report: serde_json::Value = serde_json::from_str(&out).unwrap();
-        assert!(report["generate"]["median_tokens_per_second"].as_f64().unwrap() > 0.0);
+        let number = |path: &str| report.pointer(path).unwrap().as_f64().unwrap();
+        for depth in 0..2 {
+            assert!(number(&format!("/speeds/{depth}/generate/median_tokens_per_second")) > 0.0);
+            assert!(number(&format!("/speeds/{depth}/prompt/median_tokens_per_second")) > 0.0);
+        }
+        let (old, new) = (number("/turns/conversation_tokens"), number("/turns/new_tokens"));
+        assert!((100.0..300.0).contains(&old) && (5.0..60.0).contains(&new), "{old} {new}");
+        for wait in ["next_turn", "decode_of_new_tokens", "full_prefill", "branch_switch"] {
+            assert!(number(&format!("/turns/{wait}_seconds")) > 0.0, "{wait}");
+        }
     }
 }

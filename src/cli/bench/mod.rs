@@ -1,4 +1,5 @@
-//! `quipu bench`: prompt and generation speed of the engine that chats, sampling included, as a table or JSON. Only ratios
+//! `quipu bench`: prompt and generation speed of the engine that chats, sampling included, and what a conversation waits for,
+//! as a table or JSON. Only ratios
 //! within one run mean anything on a busy machine; compare with another program by interleaving the two.
 
 use std::fmt::Write as _;
@@ -16,6 +17,9 @@ use crate::engine::EngineHandle;
 
 use super::ask::{load, next, send};
 use super::exit::{Exit, Stop};
+use turns::Turns;
+
+mod turns;
 
 /// What to time.
 #[derive(Args, Clone, Debug)]
@@ -28,12 +32,15 @@ pub(super) struct BenchArgs {
     /// Tokens to generate under the clock
     #[arg(long, default_value_t = 32, value_name = "TOKENS")]
     pub(super) generate: u32,
-    /// Tokens in the context before the clock starts
-    #[arg(long, default_value_t = 0, value_name = "TOKENS")]
-    pub(super) depth: u32,
+    /// Tokens in the context before the clock starts; several as 0,256,1024
+    #[arg(long, default_value = "0", value_name = "TOKENS", value_delimiter = ',')]
+    pub(super) depth: Vec<u32>,
     /// How often to time; the median counts
     #[arg(long, default_value_t = 5, value_name = "TIMES", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) repetitions: u32,
+    /// Time turns of a conversation as long as the largest depth too
+    #[arg(long)]
+    pub(super) turns: bool,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -51,38 +58,40 @@ pub(super) async fn run(
     args: &BenchArgs,
     mut out: impl Write,
 ) -> Result<Exit, Stop> {
+    let deepest = args.depth.iter().copied().max().unwrap_or(0);
     // Exactly as much context as is timed, as llama-bench does: attention over empty cells costs time too.
-    let needed = args
-        .prompt
-        .max(args.generate)
-        .saturating_add(args.depth)
-        .saturating_add(1);
+    let needed = args.prompt.max(args.generate).saturating_add(deepest).saturating_add(1);
     options.context = options.context.or(Some(needed));
     let mut turn = TurnId(1);
     let model = load(engine, turn, source, options).await?;
-    let request = BenchRequest {
-        depth: args.depth,
-        prompt: args.prompt,
-        generate: args.generate,
-        sampling,
+    let mut report = Report {
+        args,
+        speeds: Vec::new(),
+        turns: None,
     };
-    let mut results = Vec::new();
-    for _ in 0..args.repetitions {
-        turn = turn.next();
-        send(
-            engine,
-            Command::Bench {
-                turn,
-                request: request.clone(),
-            },
-        )?;
-        let result = wait(engine, |event| match event {
-            Event::Benched { result, .. } => Some(result),
-            _ => None,
-        });
-        results.push(result.await?);
+    for depth in &args.depth {
+        let request = BenchRequest {
+            depth: *depth,
+            prompt: args.prompt,
+            generate: args.generate,
+            sampling: sampling.clone(),
+        };
+        let mut results = Vec::new();
+        for _ in 0..args.repetitions {
+            turn = turn.next();
+            let request = request.clone();
+            send(engine, Command::Bench { turn, request })?;
+            let result = wait(engine, |event| match event {
+                Event::Benched { result, .. } => Some(result),
+                _ => None,
+            });
+            results.push(result.await?);
+        }
+        report.speeds.push(Speed::new(args, *depth, &results));
     }
-    let report = Report::new(args, &results);
+    if args.turns {
+        report.turns = Some(turns::measure(engine, &model, &sampling, deepest, args.repetitions).await?);
+    }
     let text = if args.json {
         report.json(&model)
     } else {
@@ -107,54 +116,74 @@ async fn wait<T>(engine: &mut EngineHandle, wanted: impl Fn(Event) -> Option<T>)
     }
 }
 
-/// Tokens per second of every repetition, sorted.
-struct Report<'a> {
-    args: &'a BenchArgs,
+/// Tokens per second of every repetition at a depth, sorted.
+struct Speed {
+    depth: u32,
     prompt: Vec<f64>,
     generate: Vec<f64>,
 }
 
-impl<'a> Report<'a> {
-    fn new(args: &'a BenchArgs, results: &[BenchResult]) -> Self {
+impl Speed {
+    fn new(args: &BenchArgs, depth: u32, results: &[BenchResult]) -> Self {
         let rates = |count: u32, time: fn(&BenchResult) -> Duration| {
             let mut rates: Vec<f64> = results.iter().filter_map(|r| rate(count, time(r))).collect();
             rates.sort_by(f64::total_cmp);
             rates
         };
         Self {
-            args,
+            depth,
             prompt: rates(args.prompt, |r| r.prompt),
             generate: rates(args.generate, |r| r.generate),
         }
     }
+}
 
+/// All that was timed.
+struct Report<'a> {
+    args: &'a BenchArgs,
+    speeds: Vec<Speed>,
+    turns: Option<Turns>,
+}
+
+impl Report<'_> {
     fn json(&self, model: &ModelInfo) -> String {
         let test = |count: u32, rates: &[f64]| json!({ "tokens": count, "median_tokens_per_second": median(rates), "tokens_per_second": rates });
+        let speeds = self.speeds.iter().map(|speed| {
+            json!({
+                "depth": speed.depth, "prompt": test(self.args.prompt, &speed.prompt),
+                "generate": test(self.args.generate, &speed.generate),
+            })
+        });
         let object = json!({
             "model": { "name": model.name, "quantization": model.quantization, "parameters": model.parameters },
-            "threads": model.threads, "gpu_layers": model.gpu_layers, "context": model.context, "depth": self.args.depth,
-            "prompt": test(self.args.prompt, &self.prompt),
-            "generate": test(self.args.generate, &self.generate),
+            "threads": model.threads, "gpu_layers": model.gpu_layers, "context": model.context,
+            "speeds": speeds.collect::<Vec<_>>(), "turns": self.turns.map(|turns| turns.json()),
         });
         format!("{object:#}\n")
     }
 
     fn table(&self, model: &ModelInfo) -> String {
         let mut text = format!(
-            "{} {} · {} threads · {} layers on a graphics card · depth {}\n",
-            model.name, model.quantization, model.threads, model.gpu_layers, self.args.depth
+            "{} {} · {} threads · {} layers on a graphics card\n",
+            model.name, model.quantization, model.threads, model.gpu_layers
         );
-        for (name, count, rates) in [
-            ("prompt", self.args.prompt, &self.prompt),
-            ("generate", self.args.generate, &self.generate),
-        ] {
-            if let (Some(median), Some(least), Some(most)) = (median(rates), rates.first(), rates.last()) {
-                // Writing to a String cannot fail.
-                let _ = writeln!(
-                    text,
-                    "{name:<9} {count:>6} tokens  {median:>9.2} tok/s  ({least:.2} to {most:.2})"
-                );
+        for speed in &self.speeds {
+            for (name, count, rates) in [
+                ("prompt", self.args.prompt, &speed.prompt),
+                ("generate", self.args.generate, &speed.generate),
+            ] {
+                if let (Some(median), Some(least), Some(most)) = (median(rates), rates.first(), rates.last()) {
+                    // Writing to a String cannot fail.
+                    let _ = writeln!(
+                        text,
+                        "{name:<10} {count:>6} tokens at {:>6}  {median:>9.2} tok/s  ({least:.2} to {most:.2})",
+                        speed.depth
+                    );
+                }
             }
+        }
+        if let Some(turns) = &self.turns {
+            text.push_str(&turns.table());
         }
         text
     }

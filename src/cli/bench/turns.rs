@@ -1,0 +1,275 @@
+//! Times what a person waits for in a conversation: the next turn against reading all of it anew, the way back to an old
+//! branch, and a stop. All through the commands that the chat itself gives.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::domain::inference::{
+    BenchRequest, ChatMessage, Command, Event, Finish, GenerateRequest, ModelInfo, Overflow, Stats, TurnId,
+};
+use crate::domain::{Role, Sampling};
+use crate::engine::EngineHandle;
+
+use super::{median, wait};
+use crate::cli::ask::{next, send};
+use crate::cli::exit::{Exit, Stop};
+
+/// What was waited for, in seconds; medians of all rounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Turns {
+    /// Tokens of the conversation so far.
+    depth: u32,
+    /// Tokens that the next turn brings.
+    new: u32,
+    /// To the first token of the next turn.
+    next: f64,
+    /// To compute as many tokens at that depth, and nothing else.
+    floor: f64,
+    /// To the first token with nothing in the KV cache.
+    full: f64,
+    /// To the first token of another version of an earlier answer.
+    branch: f64,
+    /// From a stop while a prompt is read to the engine's word that it stopped.
+    cancel: f64,
+}
+
+/// Measures `rounds` times a conversation of about `depth` tokens.
+///
+/// # Errors
+/// When the engine fails or is gone.
+pub(super) async fn measure(
+    engine: &mut EngineHandle,
+    model: &ModelInfo,
+    sampling: &Sampling,
+    depth: u32,
+    rounds: u32,
+) -> Result<Turns, Stop> {
+    if depth > model.context {
+        let message = format!(
+            "a conversation of {depth} tokens does not fit the context of {}: give a larger '--context', or a smaller '--depth'",
+            model.context
+        );
+        return Err(Stop::new(Exit::Usage, message));
+    }
+    let mut bench = Bench {
+        engine,
+        sampling,
+        // Far above what timing the speed has used.
+        turn: TurnId(1 << 32),
+        round: 0,
+    };
+    let mut found = [const { Vec::new() }; 5];
+    let mut turns = Turns::default();
+    for _ in 0..rounds {
+        let (seconds, counts) = bench.round(depth).await?;
+        for (all, one) in found.iter_mut().zip(seconds) {
+            all.push(one);
+        }
+        (turns.depth, turns.new) = counts;
+    }
+    let medians = found.map(|mut all| {
+        all.sort_by(f64::total_cmp);
+        median(&all).unwrap_or(0.0)
+    });
+    [turns.next, turns.floor, turns.full, turns.branch, turns.cancel] = medians;
+    Ok(turns)
+}
+
+impl Turns {
+    /// For machines.
+    pub(super) fn json(&self) -> serde_json::Value {
+        json!({
+            "conversation_tokens": self.depth, "new_tokens": self.new, "next_turn_seconds": self.next,
+            "decode_of_new_tokens_seconds": self.floor, "next_turn_against_decode": self.next / self.floor,
+            "full_prefill_seconds": self.full, "branch_switch_seconds": self.branch, "cancel_seconds": self.cancel,
+        })
+    }
+
+    /// For people.
+    pub(super) fn table(&self) -> String {
+        let mut text = String::new();
+        let ms = |seconds: f64| format!("{:.1} ms", seconds * 1000.0);
+        let rows = [
+            (
+                "next turn",
+                format!(
+                    "{} to the first token after {} tokens, {} of them new; computing only those takes {} ({:.2} times)",
+                    ms(self.next),
+                    self.depth,
+                    self.new,
+                    ms(self.floor),
+                    self.next / self.floor
+                ),
+            ),
+            ("all anew", format!("{} to the first token", ms(self.full))),
+            ("old branch", format!("{} to the first token", ms(self.branch))),
+            ("stop", format!("{} while a prompt is read", ms(self.cancel))),
+        ];
+        for (name, words) in rows {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "{name:<10} {words}");
+        }
+        text
+    }
+}
+
+struct Bench<'a> {
+    engine: &'a mut EngineHandle,
+    sampling: &'a Sampling,
+    turn: TurnId,
+    round: u32,
+}
+
+impl Bench<'_> {
+    /// One round: the five times in the order of [`Turns`], and the tokens of the conversation and of the new turn.
+    async fn round(&mut self, depth: u32) -> Result<([f64; 5], (u32, u32)), Stop> {
+        self.round += 1;
+        // Each round begins with another word, so that it finds nothing of the one before.
+        let opening = NUMBERS[self.round as usize % NUMBERS.len()];
+        let question = self.of_length(opening, depth).await?;
+        let first = [user(&question)];
+        let full = self.ask(&first).await?;
+        let answer = ChatMessage {
+            role: Role::Assistant,
+            content: "It is so, and it was so before.".to_owned(),
+            tokens: None,
+        };
+        let talk = |more: &str| [first.to_vec(), vec![answer.clone(), user(more)]].concat();
+        let begun = self
+            .ask(&talk("And what about the sea, the hills and the wind of this land?"))
+            .await?;
+        let back = self
+            .ask(&talk("And what about the birds, the trees and the rain of this land?"))
+            .await?;
+        let branch = self
+            .ask(&talk("And what about the sea, the hills and the wind of this land?"))
+            .await?;
+        let new = begun.prompt_tokens - begun.reused_tokens;
+        let floor = self.decode(begun.reused_tokens, new).await?;
+        let cancel = self.cancel(&question).await?;
+        // The turn after next found as much as the next one: either will do, and the quicker is the less disturbed.
+        let next = begun.first_token.min(back.first_token);
+        let seconds =
+            [next, floor, full.first_token, branch.first_token, cancel].map(|time: Duration| time.as_secs_f64());
+        Ok((seconds, (begun.reused_tokens, new)))
+    }
+
+    fn next_turn(&mut self) -> TurnId {
+        self.turn = self.turn.next();
+        self.turn
+    }
+
+    /// A text that makes a prompt of about `depth` tokens: counted by the model's own tokenizer.
+    async fn of_length(&mut self, opening: &str, depth: u32) -> Result<String, Stop> {
+        let mut text = opening.to_owned();
+        let mut words = 0_usize;
+        loop {
+            let turn = self.next_turn();
+            send(
+                self.engine,
+                Command::Render {
+                    turn,
+                    messages: vec![user(&text)],
+                    overflow: Overflow::Stop,
+                    max_tokens: None,
+                },
+            )?;
+            let tokens = wait(self.engine, |event| match event {
+                Event::Rendered { prompt, .. } => Some(prompt.tokens.len()),
+                _ => None,
+            })
+            .await?;
+            // Room for the turns that follow.
+            let wanted = (depth as usize).saturating_sub(ROOM);
+            let Some(missing) = wanted.checked_sub(tokens).filter(|missing| *missing > 8) else {
+                return Ok(text);
+            };
+            // A word is a token or more; half of what is missing never shoots over.
+            for _ in 0..missing.div_ceil(2) {
+                words += 1;
+                text.push(' ');
+                text.push_str(NUMBERS[words * 7 % NUMBERS.len()]);
+            }
+        }
+    }
+
+    /// Asks for one token.
+    async fn ask(&mut self, messages: &[ChatMessage]) -> Result<Stats, Stop> {
+        self.begin(messages)?;
+        wait(self.engine, |event| match event {
+            Event::Finished { stats, .. } => Some(stats),
+            _ => None,
+        })
+        .await
+    }
+
+    fn begin(&mut self, messages: &[ChatMessage]) -> Result<TurnId, Stop> {
+        let turn = self.next_turn();
+        let request = GenerateRequest {
+            messages: messages.to_vec(),
+            sampling: self.sampling.clone(),
+            max_tokens: Some(1),
+            overflow: Overflow::Stop,
+            logprobs: false,
+        };
+        send(self.engine, Command::Generate { turn, request })?;
+        Ok(turn)
+    }
+
+    /// The time to compute `tokens` tokens behind `depth` and to draw one.
+    async fn decode(&mut self, depth: u32, tokens: u32) -> Result<Duration, Stop> {
+        let turn = self.next_turn();
+        let request = BenchRequest {
+            depth,
+            prompt: tokens,
+            generate: 0,
+            sampling: self.sampling.clone(),
+        };
+        send(self.engine, Command::Bench { turn, request })?;
+        let timed = wait(self.engine, |event| match event {
+            Event::Benched { result, .. } => Some(result.prompt),
+            _ => None,
+        });
+        timed.await
+    }
+
+    /// The time from a stop to the end of the turn, while the prompt of `question` is read.
+    async fn cancel(&mut self, question: &str) -> Result<Duration, Stop> {
+        let turn = self.begin(&[user(&format!("{question} again"))])?;
+        let mut stopped = None;
+        loop {
+            match next(self.engine).await? {
+                Event::Prefill { .. } if stopped.is_none() => {
+                    self.engine.cancel.stop(turn);
+                    stopped = Some(Instant::now());
+                }
+                Event::Failed { failure, .. } => return Err(failure.into()),
+                Event::Finished { finish, .. } => {
+                    // A prompt that was read before the stop came was not stopped.
+                    let late = finish != Finish::Stopped;
+                    return Ok(stopped.filter(|_| !late).map_or(Duration::ZERO, |at| at.elapsed()));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Tokens kept free for the answer and the turns after the first.
+const ROOM: usize = 96;
+
+/// Words that any vocabulary knows.
+const NUMBERS: [&str; 20] = [
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "red", "blue", "green", "white",
+    "black", "big", "small", "old", "new", "good",
+];
+
+fn user(content: &str) -> ChatMessage {
+    ChatMessage {
+        role: Role::User,
+        content: content.to_owned(),
+        tokens: None,
+    }
+}
