@@ -222,7 +222,10 @@ mod with_llama {
             assert!(number(&format!("/speeds/{depth}/prompt/median_tokens_per_second")) > 0.0);
         }
         let (old, new) = (number("/turns/conversation_tokens"), number("/turns/new_tokens"));
-        assert!((100.0..300.0).contains(&old) && (5.0..60.0).contains(&new), "{old} {new}");
+        assert!(
+            (100.0..300.0).contains(&old) && (5.0..60.0).contains(&new),
+            "{old} {new}"
+        );
         for wait in ["next_turn", "decode_of_new_tokens", "full_prefill", "branch_switch"] {
             assert!(number(&format!("/turns/{wait}_seconds")) > 0.0, "{wait}");
         }
