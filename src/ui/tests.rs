@@ -354,6 +354,42 @@ fn shrinking_and_growing_leaves_nothing_behind() {
 }
 
 #[test]
+fn long_names_are_shortened_and_never_hide_the_context() {
+    let mut state = ready();
+    let name = "Some-Very-Long-Name-of-a-Model-That-Was-Merged-Thrice-and-Tuned-on-Everything-Instruct";
+    if let Engine::Ready(model) = &mut state.engine {
+        model.name = name.to_owned();
+    }
+    for (columns, told) in [
+        (40, "Some-Very-"),
+        (80, "Some-Very-Long-Name-of-a-M"),
+        (120, "Some-Very-Long-Name-of-a-Model"),
+    ] {
+        let top = shown(&state, columns, 24);
+        let top = top.lines().next().unwrap();
+        assert!(
+            top.contains(told) && top.contains('…') && top.contains("/1024"),
+            "{top}"
+        );
+    }
+}
+
+#[test]
+fn a_notice_leaves_something_of_the_conversation_on_low_screens() {
+    let mut state = ready();
+    talk(&mut state, "first", "one", Some(Finish::EndOfTurn));
+    state
+        .notices
+        .push(Level::Error, "a very long word to the person ".repeat(30), state.now);
+    for (columns, rows) in [(40, 12), (80, 24), (30, 9)] {
+        let screen = shown(&state, columns, rows);
+        let above = screen.lines().position(|line| line.starts_with(" ×")).unwrap();
+        assert!(above > 3, "{screen}");
+        assert!(screen.contains('…') && screen.contains("ready"), "{screen}");
+    }
+}
+
+#[test]
 fn what_the_model_no_longer_sees_is_dim() {
     let mut state = ready();
     talk(&mut state, "first", "one", Some(Finish::EndOfTurn));

@@ -15,6 +15,8 @@ use super::theme::{Role, Theme};
 use super::transcript;
 use super::widgets::{completion, header, notice, overlay, status, writing};
 
+/// Lines of the conversation that a notice leaves to be seen.
+const TRANSCRIPT: u16 = 3;
 /// Smallest screen that anything can be read on.
 const LEAST: (u16, u16) = (20, 6);
 
@@ -54,7 +56,9 @@ impl View {
         }
         // The box grows with what is written, up to a third of the screen.
         let rows = composer.height(area.width.saturating_sub(4), (area.height / 3).max(1));
-        let notice = notice::lines(state, look, area.width);
+        // A notice may take a third as well, but leaves something of the conversation to see.
+        let spare = area.height.saturating_sub(2 + rows + 2 + TRANSCRIPT);
+        let notice = notice::lines(state, look, area.width, spare.min(area.height / 3));
         let [top, middle, word, bottom, foot] = Layout::vertical([
             Constraint::Length(1),
             Constraint::Min(1),

@@ -42,6 +42,18 @@ pub(in crate::ui) fn columns(text: &str) -> usize {
     shown.map(|grapheme| usize::from(grapheme.cell_width())).sum()
 }
 
+/// The text, or as much of its beginning as fits into `width` columns, with a mark that there is more.
+pub(in crate::ui) fn shorten(text: &str, width: usize) -> String {
+    if columns(text) <= width {
+        return text.to_owned();
+    }
+    let mut parts = cut(text, width.saturating_sub(1), width);
+    if width < 2 {
+        return "…".repeat(width);
+    }
+    parts.swap_remove(0).trim_end().to_owned() + "…"
+}
+
 /// Cuts a text anywhere into parts of at most `first` and then `rest` columns. There is always at least one part.
 pub(super) fn cut(text: &str, first: usize, rest: usize) -> Vec<String> {
     let mut parts = vec![String::new()];

@@ -7,7 +7,7 @@ use ratatui::widgets::{Block, BorderType, Clear};
 
 use crate::app::State;
 use crate::text::sanitize_line;
-use crate::ui::markdown::wrap::columns;
+use crate::ui::markdown::wrap::{columns, shorten};
 use crate::ui::theme::Role;
 use crate::ui::view::Look;
 
@@ -40,10 +40,10 @@ pub(in crate::ui) fn draw(state: &State, look: Look<'_>, frame: &mut Frame<'_>, 
         let selected = first + n == completion.selected;
         let style = look.theme.style(if selected { Role::Selection } else { Role::Overlay });
         let help = look.theme.style(if selected { Role::Selection } else { Role::Dim });
-        let label = sanitize_line(&choice.label).into_owned();
+        let label = shorten(&sanitize_line(&choice.label), width);
         let pad = " ".repeat(label_width.saturating_sub(columns(&label)) + 2);
         let rest = width.saturating_sub(label_width + 2);
-        let words: String = choice.help.chars().take(rest).collect();
+        let words = shorten(&choice.help, rest);
         let fill = " ".repeat(rest.saturating_sub(columns(&words)));
         Line::from(vec![
             Span::styled(label + &pad, style),

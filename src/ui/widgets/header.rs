@@ -6,12 +6,16 @@ use ratatui::text::{Line, Span};
 use crate::app::State;
 use crate::app::state::Engine;
 use crate::text::sanitize_line;
-use crate::ui::markdown::wrap::columns;
+use crate::ui::markdown::wrap::{columns, shorten};
 use crate::ui::theme::Role;
 use crate::ui::view::Look;
 
 use super::figures::gauge;
 
+/// Columns in which a model can still be told from others.
+const NAME: usize = 12;
+/// Most columns of a preset's name, which people may choose as they like.
+const PRESET: usize = 16;
 /// Cells of the gauge.
 const CELLS: usize = 7;
 
@@ -20,11 +24,10 @@ pub(in crate::ui) fn line(state: &State, look: Look<'_>, width: u16) -> Line<'st
     let (dim, text) = (look.theme.style(Role::Dim), look.theme.style(Role::Text));
     let name = Span::styled(" quipu", look.theme.style(Role::Title));
     let room = usize::from(width).saturating_sub(columns(&name.content) + 2);
-    // From the fullest to the barest; the first that fits is taken.
+    // From the fullest to the barest; the first in which the model's name can still be told is taken.
     let right = [Detail::Full, Detail::Gauge, Detail::Numbers, Detail::Name]
         .into_iter()
-        .map(|detail| right(state, look, detail))
-        .find(|spans| spans.iter().map(|s| columns(&s.content)).sum::<usize>() <= room)
+        .find_map(|detail| fitted(right(state, look, detail), room))
         .unwrap_or_default();
     let used: usize = right.iter().map(|s| columns(&s.content)).sum();
     let fill = " ".repeat(room.saturating_sub(used) + 1);
@@ -32,6 +35,18 @@ pub(in crate::ui) fn line(state: &State, look: Look<'_>, width: u16) -> Line<'st
     spans.extend(right);
     spans.push(Span::styled(" ", text));
     Line::from(spans)
+}
+
+/// The spans in `room` columns: the first one, a name, is shortened where it must be, but not beyond recognition.
+fn fitted(mut spans: Vec<Span<'static>>, room: usize) -> Option<Vec<Span<'static>>> {
+    let (name, rest) = spans.split_first_mut()?;
+    let rest: usize = rest.iter().map(|span| columns(&span.content)).sum();
+    let left = room.checked_sub(rest)?;
+    if left < NAME.min(columns(&name.content)) {
+        return None;
+    }
+    name.content = shorten(&name.content, left).into();
+    Some(spans)
 }
 
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
@@ -61,7 +76,10 @@ fn right(state: &State, look: Look<'_>, detail: Detail) -> Vec<Span<'static>> {
         spans.push(Span::styled(format!(" · {}", sanitize_line(&model.quantization)), dim));
     }
     if detail >= Detail::Gauge {
-        spans.push(Span::styled(format!(" · {}", sanitize_line(&preset)), dim));
+        spans.push(Span::styled(
+            format!(" · {}", shorten(&sanitize_line(&preset), PRESET)),
+            dim,
+        ));
     }
     if detail >= Detail::Numbers {
         spans.push(Span::styled(

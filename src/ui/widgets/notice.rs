@@ -9,11 +9,9 @@ use crate::ui::markdown::wrap::{Piece, Prefix, wrap};
 use crate::ui::theme::Role;
 use crate::ui::view::Look;
 
-/// Lines that a notice may take.
-const MOST: usize = 3;
-
-/// The lines of the notice to show now, none where there is none.
-pub(in crate::ui) fn lines(state: &State, look: Look<'_>, width: u16) -> Vec<Line<'static>> {
+/// The lines of the notice to show now, at most `most`; none where there is none.
+pub(in crate::ui) fn lines(state: &State, look: Look<'_>, width: u16, most: u16) -> Vec<Line<'static>> {
+    let most = usize::from(most);
     let Some(notice) = state.notices.current(state.now) else {
         return Vec::new();
     };
@@ -28,11 +26,11 @@ pub(in crate::ui) fn lines(state: &State, look: Look<'_>, width: u16) -> Vec<Lin
         rest: vec![Span::raw("   ")],
     };
     let words = Piece::new(sanitize(&notice.text), style);
-    let mut lines = wrap(&[words], usize::from(width).saturating_sub(1), &prefix);
-    if lines.len() > MOST {
-        lines.truncate(MOST);
+    let mut lines = wrap(&[words], usize::from(width).saturating_sub(2), &prefix);
+    if lines.len() > most {
+        lines.truncate(most);
         if let Some(last) = lines.last_mut() {
-            last.push_span(Span::styled(" …", style));
+            last.push_span(Span::styled("…", style));
         }
     }
     lines

@@ -3,6 +3,7 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear};
 
@@ -10,7 +11,7 @@ use crate::app::state::Overlay;
 use crate::domain::inference::TurnId;
 use crate::text::{sanitize, sanitize_line};
 use crate::ui::keymap::Keymap;
-use crate::ui::markdown::wrap::{Piece, Prefix, wrap};
+use crate::ui::markdown::wrap::{Piece, Prefix, columns, wrap};
 use crate::ui::theme::{Role, Theme};
 use crate::ui::view::Look;
 
@@ -107,11 +108,53 @@ fn lay_out(overlay: &Overlay, look: Look<'_>, room: usize) -> Vec<Line<'static>>
     match overlay {
         Overlay::Help { .. } => help::lines(look, room),
         Overlay::Prompt { prompt, .. } => prompt::lines(prompt.as_ref(), look, room),
-        Overlay::Text { text, .. } => {
-            let piece = Piece::new(sanitize(text), look.theme.style(Role::Overlay));
-            wrap(&[piece], room, &Prefix::default())
+        Overlay::Text { text, .. } => plain(&sanitize(text), look.theme.style(Role::Overlay), room),
+    }
+}
+
+/// A text whose tables stay tables: where a line's last column does not fit, it goes on below its own beginning, or where that
+/// leaves too little room below the line.
+fn plain(text: &str, style: Style, room: usize) -> Vec<Line<'static>> {
+    /// Fewer aligned lines are no table.
+    const ROWS: usize = 3;
+    /// Columns that words need to be read in.
+    const READABLE: usize = 24;
+    /// Indent of what stands below its line.
+    const INDENT: usize = 4;
+    let starts: Vec<Option<usize>> = text.lines().map(last_column).collect();
+    let mut lines = Vec::new();
+    for (line, start) in text.lines().zip(&starts) {
+        let aligned = starts.iter().filter(|other| *other == start).count() >= ROWS;
+        let table = start.filter(|_| aligned && columns(line) > room);
+        let Some((left, right)) = table.and_then(|start| line.split_at_checked(start)) else {
+            lines.extend(wrap(&[Piece::new(line, style)], room, &Prefix::default()));
+            continue;
+        };
+        let indent = columns(left);
+        if indent + READABLE <= room {
+            let prefix = Prefix {
+                first: vec![Span::styled(left.to_owned(), style)],
+                rest: vec![Span::styled(" ".repeat(indent), style)],
+            };
+            lines.extend(wrap(&[Piece::new(right, style)], room, &prefix));
+        } else {
+            let blank = vec![Span::styled(" ".repeat(INDENT), style)];
+            let prefix = Prefix {
+                first: blank.clone(),
+                rest: blank,
+            };
+            lines.extend(wrap(&[Piece::new(left.trim_end(), style)], room, &Prefix::default()));
+            lines.extend(wrap(&[Piece::new(right, style)], room, &prefix));
         }
     }
+    lines
+}
+
+/// Where the last column of a line begins, in bytes: behind its last run of two blanks or more.
+fn last_column(line: &str) -> Option<usize> {
+    let start = line.rfind("  ")? + 2;
+    let before = line.get(..start)?;
+    (!before.trim().is_empty()).then_some(start)
 }
 
 /// Draws a titled box as high as its lines need, in the middle of `area` in height and of the screen in width.
@@ -171,4 +214,43 @@ fn frame_text(
         );
     }
     (total, viewport)
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    const TABLE: &str = "  name         value  what it does\n* temperature  0.8    divides the logits before the draw\n  \
+                         top-k        40     keeps the likeliest few\n\nIt says.  And says on for longer than there is room.";
+
+    fn shown(room: usize) -> Vec<String> {
+        let lines = plain(TABLE, Style::new(), room);
+        lines.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_column_that_does_not_fit_goes_on_below_itself() {
+        assert_eq!(
+            shown(48),
+            [
+                "  name         value  what it does",
+                "* temperature  0.8    divides the logits before",
+                "                      the draw",
+                "  top-k        40     keeps the likeliest few",
+                "",
+                "It says.  And says on for longer than there is",
+                "room.",
+            ]
+        );
+    }
+
+    #[test]
+    fn where_that_leaves_too_little_room_it_stands_below_its_line() {
+        assert_eq!(
+            shown(36)[1..4],
+            ["* temperature  0.8", "    divides the logits before the", "    draw",]
+        );
+    }
 }

@@ -1,5 +1,7 @@
 //! The last line: keys that help now, and what the engine does.
 
+use std::time::Duration;
+
 use ratatui::text::{Line, Span};
 
 use crate::app::state::{Engine, Phase, Running};
@@ -11,28 +13,51 @@ use crate::ui::view::Look;
 
 use super::figures;
 
-/// The line at this width.
+/// The line at this width: the fullest word on the engine that leaves room for the most useful key, and as many keys as fit.
 pub(in crate::ui) fn line(state: &State, look: Look<'_>, width: u16) -> Line<'static> {
-    let right = engine(state, look);
-    let taken: usize = right.iter().map(|s| columns(&s.content)).sum();
-    let room = usize::from(width).saturating_sub(taken + 2);
     let (key, dim) = (look.theme.style(Role::Key), look.theme.style(Role::Dim));
+    let hints: Vec<_> = hints(state)
+        .iter()
+        .map(|&(action, words)| (look.keymap.hint(action), words))
+        .filter(|(chord, _)| !chord.is_empty())
+        .collect();
+    let size = |(chord, words): &(String, &str)| columns(chord) + columns(words) + 3;
+    let room = |right: &[Span<'_>]| {
+        let taken: usize = right.iter().map(|span| columns(&span.content)).sum();
+        usize::from(width).saturating_sub(taken + 2)
+    };
+    let first = hints.first().map_or(0, size);
+    let right = [Detail::Full, Detail::Speed, Detail::Word]
+        .into_iter()
+        .map(|detail| engine(state, look, detail))
+        .find(|right| room(right) >= first)
+        .unwrap_or_else(|| engine(state, look, Detail::Word));
+    let room = room(&right);
     let mut spans = Vec::new();
     let mut used = 0;
-    for &(action, words) in hints(state) {
-        let chord = look.keymap.hint(action);
-        let size = columns(&chord) + columns(words) + 3;
-        if chord.is_empty() || used + size > room {
+    for hint in hints {
+        if used + size(&hint) > room {
             continue;
         }
-        used += size;
-        spans.push(Span::styled(format!(" {chord}"), key));
-        spans.push(Span::styled(format!(" {words} "), dim));
+        used += size(&hint);
+        spans.push(Span::styled(format!(" {}", hint.0), key));
+        spans.push(Span::styled(format!(" {} ", hint.1), dim));
     }
     spans.push(Span::styled(" ".repeat(room.saturating_sub(used) + 1), dim));
     spans.extend(right);
     spans.push(Span::styled(" ", dim));
     Line::from(spans)
+}
+
+/// How much is said of the engine.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Detail {
+    /// What it does.
+    Word,
+    /// And how fast.
+    Speed,
+    /// And how long the wait was.
+    Full,
 }
 
 /// The keys worth knowing now, the most useful first.
@@ -51,8 +76,8 @@ fn hints(state: &State) -> &'static [(Action, &'static str)] {
         ]
     } else {
         &[
-            (Action::Send, "send"),
             (Action::Run(CommandId::Help), "help"),
+            (Action::Send, "send"),
             (Action::Newline, "newline"),
             (Action::Run(CommandId::Retry), "retry"),
             (Action::Run(CommandId::New), "new"),
@@ -60,7 +85,7 @@ fn hints(state: &State) -> &'static [(Action, &'static str)] {
     }
 }
 
-fn engine(state: &State, look: Look<'_>) -> Vec<Span<'static>> {
+fn engine(state: &State, look: Look<'_>, detail: Detail) -> Vec<Span<'static>> {
     let (dim, accent) = (look.theme.style(Role::Dim), look.theme.style(Role::Accent));
     let moving = |words: String| {
         vec![
@@ -69,14 +94,15 @@ fn engine(state: &State, look: Look<'_>) -> Vec<Span<'static>> {
         ]
     };
     if let Some(running) = &state.running {
-        return moving(doing(state, running));
+        return moving(doing(state, running, detail));
     }
     match &state.engine {
-        Engine::Loading { done, total, .. } if *total > 0 => moving(format!("loading {} %", done * 100 / total)),
-        Engine::Loading { .. } => moving("loading".to_owned()),
+        Engine::Loading { done, total, since, .. } => {
+            moving(loading(*done, *total, state.now.saturating_sub(*since), detail))
+        }
         Engine::Ready(_) => {
             let mut spans = Vec::new();
-            if let Some(words) = last(state) {
+            if let Some(words) = last(state, detail) {
                 spans.push(Span::styled(format!("{words}  "), dim));
             }
             spans.extend([Span::styled("● ", accent), Span::styled("ready", dim)]);
@@ -87,31 +113,50 @@ fn engine(state: &State, look: Look<'_>) -> Vec<Span<'static>> {
     }
 }
 
-fn doing(state: &State, running: &Running) -> String {
+fn loading(done: u64, total: u64, since: Duration, detail: Detail) -> String {
+    let mut words = "loading".to_owned();
+    if let Some(percent) = (u128::from(done) * 100).checked_div(u128::from(total)) {
+        words = format!("{words} {percent} %");
+        if detail >= Detail::Full {
+            words = format!("{words} of {}", figures::bytes(total));
+        }
+    }
+    if detail >= Detail::Speed {
+        words = format!("{words} · {} s", since.as_secs());
+    }
+    words
+}
+
+fn doing(state: &State, running: &Running, detail: Detail) -> String {
     match running.phase {
         Phase::Queued => "waiting".to_owned(),
         Phase::Prefill(progress) => format!("reading {}/{}", progress.done, progress.total),
         Phase::Decoding { tokens, first } => {
             let speed = rate(tokens.saturating_sub(1), state.now.saturating_sub(first));
-            speed.map_or_else(
-                || "writing".to_owned(),
-                |speed| format!("writing {} tok/s", figures::rate(speed)),
-            )
+            let speed = speed.map(figures::rate).filter(|_| detail >= Detail::Speed);
+            let mut words = speed.map_or_else(|| "writing".to_owned(), |speed| format!("writing {speed} tok/s"));
+            if detail >= Detail::Full {
+                let waited = first.saturating_sub(running.since).as_secs_f64();
+                words = format!("{words} · first {waited:.2} s");
+            }
+            words
         }
         Phase::Stopping => "stopping".to_owned(),
     }
 }
 
 /// The speed of the answer that was given last.
-fn last(state: &State) -> Option<String> {
+fn last(state: &State, detail: Detail) -> Option<String> {
     let mut latest = state.conversation.back_from(state.conversation.tip());
     let answer = latest.find_map(|message| message.answer.as_ref())?;
     answer.finish?;
     let speed = figures::rate(answer.stats.decode_rate()?);
-    Some(format!(
-        "{speed} tok/s · first {:.2} s",
-        answer.stats.first_token.as_secs_f64()
-    ))
+    let waited = answer.stats.first_token.as_secs_f64();
+    match detail {
+        Detail::Word => None,
+        Detail::Speed => Some(format!("{speed} tok/s")),
+        Detail::Full => Some(format!("{speed} tok/s · first {waited:.2} s")),
+    }
 }
 
 /// A step of the animation, by the clock.

@@ -21,10 +21,7 @@ const WIDEST: u16 = 64;
 /// Draws it in the middle of `area`.
 pub(in crate::ui) fn draw(state: &State, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) {
     let width = area.width.saturating_sub(4).min(WIDEST);
-    let mut lines = vec![Line::styled("quipu", look.theme.style(Role::Heading)), Line::default()];
-    lines.extend(model(state, look, usize::from(width)));
-    lines.push(Line::default());
-    lines.extend(hints(look));
+    let lines = page(state, look, usize::from(width), usize::from(area.height));
     let height = (lines.len() as u16).min(area.height);
     let place = Rect {
         y: area.y + (area.height - height) / 2,
@@ -43,10 +40,38 @@ pub(in crate::ui) fn draw(state: &State, look: Look<'_>, frame: &mut Frame<'_>, 
     }
 }
 
-fn model(state: &State, look: Look<'_>, width: usize) -> Vec<Line<'static>> {
+/// As much as `height` lines hold; how to go on is the last thing to go.
+fn page(state: &State, look: Look<'_>, width: usize, height: usize) -> Vec<Line<'static>> {
+    let name = vec![Line::styled("quipu", look.theme.style(Role::Heading)), Line::default()];
+    let blank = vec![Line::default()];
+    let (all, brief) = (
+        model(state, look, width, Words::All),
+        model(state, look, width, Words::Brief),
+    );
+    let keys = vec![hint_line(look)];
+    let pages = [
+        [name, all.clone(), blank.clone(), hints(look)].concat(),
+        [all, blank.clone(), keys.clone()].concat(),
+        [brief.clone(), blank, keys.clone()].concat(),
+        [brief, keys.clone()].concat(),
+    ];
+    let fits = |lines: &Vec<Line<'static>>| lines.len() <= height;
+    pages.into_iter().find(fits).unwrap_or(keys)
+}
+
+/// How much is said of a model.
+#[derive(Clone, Copy, PartialEq)]
+enum Words {
+    /// What it is.
+    Brief,
+    /// And what to think of it.
+    All,
+}
+
+fn model(state: &State, look: Look<'_>, width: usize, how: Words) -> Vec<Line<'static>> {
     let (dim, text) = (look.theme.style(Role::Dim), look.theme.style(Role::Text));
     match &state.engine {
-        Engine::Loading { done, total, .. } => {
+        Engine::Loading { done, total, since, .. } => {
             let part = if *total == 0 { 0.0 } else { *done as f64 / *total as f64 };
             let (full, empty) = gauge(part, CELLS.min(width));
             let bar = vec![
@@ -54,10 +79,11 @@ fn model(state: &State, look: Look<'_>, width: usize) -> Vec<Line<'static>> {
                 Span::styled(empty, look.theme.style(Role::GaugeEmpty)),
             ];
             let words = format!(
-                "loading  {:.0} %  ·  {} of {}",
+                "loading  {:.0} %  ·  {} of {}  ·  {} s",
                 part * 100.0,
                 bytes(*done),
-                bytes(*total)
+                bytes(*total),
+                state.now.saturating_sub(*since).as_secs()
             );
             vec![Line::from(bar), Line::styled(words, dim)]
         }
@@ -70,7 +96,7 @@ fn model(state: &State, look: Look<'_>, width: usize) -> Vec<Line<'static>> {
                 model.context
             );
             let mut words = vec![Piece::new(facts, text)];
-            if model.builtin {
+            if model.builtin && how == Words::All {
                 let small = "\nA tiny model that is always there: it shows that everything works and knows little. \
                              For a real conversation: /model FILE, or quipu --model FILE";
                 words.push(Piece::new(small, dim));
@@ -89,16 +115,31 @@ fn model(state: &State, look: Look<'_>, width: usize) -> Vec<Line<'static>> {
     }
 }
 
+/// Keys that help to begin, with what they do.
+fn keys(look: Look<'_>) -> Vec<(String, &'static str)> {
+    let keys = [
+        (look.keymap.hint(Action::Send), "send"),
+        (look.keymap.hint(Action::Run(CommandId::Help)), "keys and commands"),
+        ("/".to_owned(), "commands"),
+        (look.keymap.hint(Action::Run(CommandId::Quit)), "quit"),
+    ];
+    keys.into_iter().filter(|(chord, _)| !chord.is_empty()).collect()
+}
+
+/// One below the other.
 fn hints(look: Look<'_>) -> Vec<Line<'static>> {
     let (key, dim) = (look.theme.style(Role::Key), look.theme.style(Role::Dim));
-    let hint = |action: Action, words: &'static str| {
-        let chord = look.keymap.hint(action);
-        (!chord.is_empty()).then(|| Line::from(vec![Span::styled(chord, key), Span::styled(format!("  {words}"), dim)]))
+    let hint = |(chord, words)| Line::from(vec![Span::styled(chord, key), Span::styled(format!("  {words}"), dim)]);
+    keys(look).into_iter().map(hint).collect()
+}
+
+/// All in one line.
+fn hint_line(look: Look<'_>) -> Line<'static> {
+    let (key, dim) = (look.theme.style(Role::Key), look.theme.style(Role::Dim));
+    let hint = |(chord, words): (String, &'static str)| {
+        // "keys and commands" is two words too long here.
+        let words = words.split(' ').next().unwrap_or(words);
+        [Span::styled(chord, key), Span::styled(format!(" {words}  "), dim)]
     };
-    let commands = Line::from(vec![Span::styled("/", key), Span::styled("  commands", dim)]);
-    let keys = [
-        hint(Action::Send, "send"),
-        hint(Action::Run(CommandId::Help), "keys and commands"),
-    ];
-    keys.into_iter().flatten().chain([commands]).collect()
+    Line::from(keys(look).into_iter().flat_map(hint).collect::<Vec<_>>())
 }
