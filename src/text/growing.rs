@@ -15,7 +15,7 @@ pub struct Growing {
 }
 
 impl Growing {
-    /// The whole of `source` as [`sanitize`] makes it. It must begin with what was given last time, as a text that grows does.
+    /// The whole of `source` as [`sanitize()`] makes it. It must begin with what was given last time, as a text that grows does.
     ///
     /// A line break ends every control sequence, and nothing is remembered beyond it, so that lines can be taken one by one;
     /// only the last, which may still grow, is taken again.
