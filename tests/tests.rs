@@ -16,6 +16,8 @@ mod keys;
 mod model;
 mod oneshot;
 mod pty;
+#[cfg(feature = "llama")]
+mod sampling;
 
 #[cfg(feature = "llama")]
 #[path = "support/engine.rs"]

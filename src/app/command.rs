@@ -20,6 +20,14 @@ pub enum CommandId {
     Set,
     /// Show or choose a preset.
     Preset,
+    /// Give answers a form by a grammar.
+    Grammar,
+    /// Give answers a form by a JSON schema.
+    Schema,
+    /// Set the seed.
+    Seed,
+    /// Set the texts that end an answer.
+    StopAt,
     /// Show or load a model.
     Model,
     /// Show or change the length of the context.
@@ -164,6 +172,42 @@ pub const COMMANDS: &[Command] = &[
         help: "show or choose a sampling preset",
         group: Group::Sampling,
         completes: Completes::Preset,
+    },
+    Command {
+        id: CommandId::Grammar,
+        name: "grammar",
+        aliases: &[],
+        args: "[FILE|off]",
+        help: "give answers the form of a GBNF grammar",
+        group: Group::Sampling,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Schema,
+        name: "schema",
+        aliases: &[],
+        args: "[FILE|off]",
+        help: "have answers be JSON that follows a schema",
+        group: Group::Sampling,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Seed,
+        name: "seed",
+        aliases: &[],
+        args: "[N|random]",
+        help: "show or set the seed of the next answers",
+        group: Group::Sampling,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::StopAt,
+        name: "stop-at",
+        aliases: &[],
+        args: "[TEXT|off]",
+        help: "show or set the texts that end an answer",
+        group: Group::Sampling,
+        completes: Completes::Nothing,
     },
     Command {
         id: CommandId::Model,

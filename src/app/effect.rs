@@ -1,6 +1,7 @@
 //! Everything that we can cause, as one enum. Carrying it out is the shell's business.
 
 use crate::domain::inference::{Command, LoadOptions, TurnId};
+use crate::domain::sampling::GrammarForm;
 
 /// Something for the shell to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +15,13 @@ pub enum Effect {
         name: Option<String>,
         /// How to load it.
         options: LoadOptions,
+    },
+    /// Read the file of a grammar; it comes back as [`super::Msg::Grammar`].
+    ReadGrammar {
+        /// The file, as the person typed it.
+        path: String,
+        /// How it is written.
+        form: GrammarForm,
     },
     /// Ask the engine.
     Engine(Command),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::domain::inference::Event;
+use crate::domain::sampling::Grammar;
 
 use super::action::Action;
 use super::notice::Level;
@@ -25,6 +26,8 @@ pub enum Msg {
     Viewed(ViewInfo),
     /// The shell has something to tell the person.
     Notice(Level, String),
+    /// The file of a grammar was read, or could not be, in words.
+    Grammar(Result<Grammar, String>),
     /// The process was asked to end by this signal's number, or the terminal went away.
     Terminate(i32),
 }

@@ -36,13 +36,16 @@ impl Tuning {
             return false;
         };
         self.preset = name;
-        self.sampling = sampling;
+        // The form of an answer is no matter of taste: it stays until it is taken away.
+        let grammar = self.sampling.grammar.take();
+        self.sampling = Sampling { grammar, ..sampling };
         true
     }
 
     /// The preset's name, with a star where the settings were changed since.
     pub fn label(&self) -> String {
-        let changed = self.find(&self.preset).is_none_or(|p| p.sampling != self.sampling);
+        let same = |preset: &Preset| self.sampling.differences(&preset.sampling).next().is_none();
+        let changed = !self.find(&self.preset).is_some_and(same);
         format!("{}{}", self.preset, if changed { "*" } else { "" })
     }
 }

@@ -9,7 +9,7 @@ use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::domain::inference::Overflow;
 use crate::domain::load_option::{LOAD_OPTIONS, LoadOption};
-use crate::domain::sampling::{PARAMETERS, Parameter};
+use crate::domain::sampling::{Kind, PARAMETERS, Parameter};
 
 use super::bench::BenchArgs;
 use super::exit::{Exit, Stop};
@@ -62,6 +62,12 @@ pub(super) struct Flags {
     /// Longest answer, in tokens
     #[arg(long, global = true, value_name = "TOKENS")]
     pub(super) max_tokens: Option<u32>,
+    /// A file with a GBNF grammar that answers must follow
+    #[arg(long, global = true, value_name = "FILE", conflicts_with = "json_schema")]
+    pub(super) grammar: Option<String>,
+    /// A file with a JSON schema that answers must follow
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(super) json_schema: Option<String>,
     /// What to do when a conversation outgrows the context
     #[arg(long, global = true, value_name = "stop|drop-oldest|shift", value_parser = overflow)]
     pub(super) overflow: Option<Overflow>,
@@ -110,7 +116,7 @@ fn engine(text: &str) -> Result<EngineChoice, String> {
 pub fn command() -> clap::Command {
     let flag = |p: &'static Parameter| {
         let default = p.default();
-        Arg::new(p.name)
+        let arg = Arg::new(p.name)
             .long(p.name)
             .visible_aliases(p.aliases.to_vec())
             .global(true)
@@ -118,7 +124,12 @@ pub fn command() -> clap::Command {
             .value_name("VALUE")
             .help(format!("{} [default: {default}]", p.help))
             .help_heading("Sampling")
-            .value_parser(NonEmptyStringValueParser::new())
+            .value_parser(NonEmptyStringValueParser::new());
+        if p.kind == Kind::Switch {
+            arg.num_args(0..=1).require_equals(true).default_missing_value("true")
+        } else {
+            arg
+        }
     };
     let option = |o: &'static LoadOption| {
         Arg::new(o.name)
@@ -174,7 +185,8 @@ mod tests {
     #[test]
     fn every_parameter_is_a_flag() {
         for p in PARAMETERS {
-            let args = read(&format!("quipu --{} -1 hello", p.name)).unwrap();
+            let between = if p.kind == Kind::Switch { '=' } else { ' ' };
+            let args = read(&format!("quipu --{}{between}-1 hello", p.name)).unwrap();
             assert_eq!(
                 args.sampling
                     .iter()

@@ -72,7 +72,7 @@ impl From<Failure> for Stop {
         let exit = match failure.kind {
             FailureKind::Model | FailureKind::Template | FailureKind::NoModel => Exit::Model,
             FailureKind::Cancelled => Exit::Interrupted,
-            FailureKind::TooLong => Exit::Usage,
+            FailureKind::TooLong | FailureKind::Grammar => Exit::Usage,
             FailureKind::Compute => Exit::Failed,
         };
         Self::new(exit, failure.message)

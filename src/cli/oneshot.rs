@@ -7,10 +7,10 @@ use serde_json::json;
 
 use crate::domain::Role;
 use crate::domain::inference::{
-    ChatMessage, Command, Event, Finish, GenerateRequest, LoadOptions, ModelInfo, ModelSource, Overflow, Said, Stats,
-    TurnId,
+    ChatMessage, Command, Event, Finish, GenerateRequest, LoadOptions, ModelInfo, ModelSource, Overflow, Report, Said,
+    Stats, TurnId,
 };
-use crate::domain::sampling::{PARAMETERS, Sampling, Value};
+use crate::domain::sampling::{PARAMETERS, Sampling, Stage, Value};
 use crate::engine::EngineHandle;
 use crate::text::Filter;
 
@@ -80,7 +80,7 @@ async fn answer(
         max_tokens: ask.max_tokens,
         // One question has no older turns to leave out.
         overflow: ask.overflow,
-        logprobs: ask.format == Format::Json,
+        report: ask.format == Format::Json,
     };
     send(engine, Command::Generate { turn: ASK, request })?;
     let mut printer = Printer::new(out, ask.format);
@@ -172,9 +172,15 @@ impl<W: Write> Printer<W> {
     fn object(&self, model: &ModelInfo, sampling: &Sampling, finish: Finish, stats: &Stats) -> serde_json::Value {
         let text: String = self.said.iter().map(|s| s.text.as_str()).collect();
         let spoken = self.said.iter().filter_map(|s| {
-            let probability = s.logprob.map(f32::exp);
-            s.token
-                .map(|t| json!({ "id": t.0, "text": s.text, "logprob": s.logprob, "probability": probability }))
+            let report = s.report.as_deref();
+            s.token.map(|t| {
+                json!({
+                    "id": t.0, "text": s.text, "logprob": report.map(|r| r.probability.ln()),
+                    "probability": report.map(|r| r.probability), "probability_after": report.map(|r| r.after),
+                    "rank": report.map(|r| r.rank), "entropy": report.map(|r| r.entropy),
+                    "kept": report.map(kept), "candidates": report.map(candidates),
+                })
+            })
         });
         let settings: serde_json::Map<_, _> = PARAMETERS
             .iter()
@@ -201,6 +207,26 @@ impl<W: Write> Printer<W> {
     }
 }
 
+/// How many candidates each stage left.
+fn kept(report: &Report) -> serde_json::Value {
+    let stages = report
+        .kept
+        .iter()
+        .map(|(stage, kept)| json!({ "stage": stage.name(), "candidates": kept }));
+    stages.collect()
+}
+
+/// The likeliest tokens and what became of them.
+fn candidates(report: &Report) -> serde_json::Value {
+    let rows = report.candidates.iter().map(|c| {
+        json!({
+            "id": c.token.0, "text": c.text, "logit": c.logit, "probability": c.before, "probability_after": c.after,
+            "removed_by": c.removed.map(Stage::name),
+        })
+    });
+    rows.collect()
+}
+
 /// A setting as JSON; the seed is the one that was drawn.
 fn number(value: Value, stats: &Stats) -> serde_json::Value {
     match value {
@@ -211,5 +237,7 @@ fn number(value: Value, stats: &Stats) -> serde_json::Value {
             .map_or(serde_json::Value::Null, |x| json!(x)),
         Value::Whole(n) => json!(n),
         Value::Seed(_) => json!(stats.seed),
+        Value::Switch(on) => json!(on),
+        Value::Text(text) => json!(text),
     }
 }

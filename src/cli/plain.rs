@@ -10,7 +10,7 @@ use crate::app::state::{Engine, Overlay};
 use crate::app::{Action, COMMANDS, Command as Row, Effect, Msg, State, update};
 use crate::domain::inference::{Command, Event};
 use crate::engine::EngineHandle;
-use crate::run::Loader;
+use crate::run::{self, Loader};
 use crate::text::{Filter, sanitize};
 
 use super::exit::{Exit, Stop};
@@ -108,6 +108,10 @@ impl Plain<'_> {
                 Effect::Engine(command) => self.ask(command),
                 Effect::Cancel(turn) => self.engine.cancel.stop(turn),
                 Effect::Quit(code) => self.exit = Some(code),
+                Effect::ReadGrammar { path, form } => {
+                    let effects = update(&mut self.state, Msg::Grammar(run::read_grammar(&path, form)));
+                    self.carry_out(effects)?;
+                }
                 Effect::SetDraft(_) | Effect::Redraw | Effect::Suspend => {}
             }
         }

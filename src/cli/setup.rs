@@ -14,6 +14,7 @@ use crate::app::state::Options;
 use crate::app::tuning::Tuning;
 use crate::config::{self, Origin, Paths, Place, Problem, Settings, from_home};
 use crate::domain::inference::{Failure, FailureKind, ModelSource};
+use crate::domain::sampling::{Grammar, GrammarForm};
 use crate::engine::scripted::{self, Script};
 use crate::engine::{self, EngineHandle};
 use crate::models::{self, Resolved};
@@ -51,7 +52,7 @@ impl Setup {
             (None, Some(usual)) => Origin::Usual(usual),
             (None, None) => Origin::Nowhere,
         };
-        let (settings, problems) = config::load(origin, |name| env::var(name).ok(), layer::of(args)?);
+        let (mut settings, problems) = config::load(origin, |name| env::var(name).ok(), layer::of(args)?);
         let named = args.flags.config.is_some();
         let grave = |problem: &Problem| match problem.place {
             Place::Flag(_) => true,
@@ -63,6 +64,7 @@ impl Setup {
         if !fatal.is_empty() {
             return Err(Stop::new(Exit::Usage, words(&fatal)));
         }
+        settings.sampling.grammar = grammar(args)?;
         let mut notices: Vec<_> = problems
             .iter()
             .map(|problem| (Level::Warn, problem.to_string()))
@@ -278,6 +280,17 @@ impl Setup {
             let _ = writeln!(io::stderr(), "quipu: {}", sanitize(text));
         }
     }
+}
+
+/// The form that the flags give to answers.
+fn grammar(args: &Args) -> Result<Option<Grammar>, Stop> {
+    let named = match (&args.flags.grammar, &args.flags.json_schema) {
+        (Some(path), _) => Some((path, GrammarForm::Gbnf)),
+        (None, Some(path)) => Some((path, GrammarForm::JsonSchema)),
+        (None, None) => None,
+    };
+    let read = named.map(|(path, form)| run::read_grammar(path, form).map_err(|words| Stop::new(Exit::Usage, words)));
+    read.transpose()
 }
 
 /// Reads a script for the scripted engine.

@@ -81,6 +81,7 @@ fn literal(parameter: &Parameter) -> String {
     match parameter.default() {
         Value::Seed(Seed::Random) => format!("\"{}\"", Seed::Random),
         // `{:?}` keeps the point, which tells a person that a fraction may be given.
+        Value::Text(text) => toml::Value::String(text).to_string(),
         Value::Real(number) => format!("{number:?}"),
         value => value.to_string(),
     }

@@ -167,10 +167,12 @@ pub(super) fn set_parameter(
     written: &str,
     set: impl FnOnce(&str) -> Result<(), Refused>,
 ) -> Result<(), String> {
-    let random = given
-        .text()
-        .filter(|text| *text == "random" && parameter.kind == Kind::Seed);
-    let text = random.map(str::to_owned).or_else(|| given.number());
+    let text = match parameter.kind {
+        Kind::Written(_) => given.texts().filter(|text| !text.contains('\0')),
+        Kind::Switch => given.switch().map(|on| on.to_string()),
+        Kind::Seed if given.text() == Some("random") => Some("random".to_owned()),
+        _ => given.number(),
+    };
     let accepted = text.is_some_and(|text| set(&text).is_ok());
     if accepted {
         Ok(())

@@ -41,6 +41,17 @@ impl<'a> Given<'a> {
         }
     }
 
+    /// A text as the domain reads lists, or a list of texts put into that form.
+    pub(super) fn texts(self) -> Option<String> {
+        match self {
+            Self::Typed(DeValue::Array(items)) => {
+                let texts = items.iter().map(|item| item.get_ref().as_str().map(escape));
+                texts.collect::<Option<Vec<_>>>().map(|texts| texts.join(","))
+            }
+            _ => self.text().map(str::to_owned),
+        }
+    }
+
     pub(super) fn switch(self) -> Option<bool> {
         match self {
             Self::Typed(value) => value.as_bool(),
@@ -54,4 +65,12 @@ impl<'a> Given<'a> {
     pub(super) fn is_quoted_number(self) -> bool {
         matches!(self, Self::Typed(value) if value.as_str().is_some_and(|text| text.parse::<f64>().is_ok()))
     }
+}
+
+/// A text of a list, with what would end it early made harmless.
+fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\")
+        .replace(',', "\\,")
+        .replace('\n', "\\n")
+        .replace('\t', "\\t")
 }

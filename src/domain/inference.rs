@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 
 pub use super::loading::{GpuLayers, LoadOptions, Overflow};
 use super::role::Role;
-use super::sampling::Sampling;
+use super::sampling::{Sampling, Stage};
 
 /// A token id of a vocabulary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Token(pub i32);
 
 /// One request to the engine and everything that comes back for it. Ids grow and are never used twice in a process.
@@ -82,8 +82,8 @@ pub struct GenerateRequest {
     pub max_tokens: Option<u32>,
     /// What to do when all of it does not fit the context.
     pub overflow: Overflow,
-    /// Whether to compute the log-probability of every token said (one more pass over the logits).
-    pub logprobs: bool,
+    /// Whether to tell of every token what there was to draw from (a few more passes over the logits).
+    pub report: bool,
 }
 
 /// What the engine can be asked.
@@ -184,6 +184,13 @@ pub enum Event {
         /// Tokens that go.
         discard: u32,
     },
+    /// Something that the person should know of a turn that goes on.
+    Noted {
+        /// The turn.
+        turn: TurnId,
+        /// In words, as a [`Failure`] has them.
+        words: String,
+    },
     /// The answer that ended leaves so little room that the next turn will not fit whole.
     Forecast {
         /// The turn that ended.
@@ -273,8 +280,42 @@ pub struct Said {
     pub token: Option<Token>,
     /// Whole characters only; empty while one is incomplete.
     pub text: String,
-    /// Natural logarithm of its probability under the model's own distribution, before any stage; when asked for.
-    pub logprob: Option<f32>,
+    /// What there was to draw from; when asked for.
+    pub report: Option<Box<Report>>,
+}
+
+/// What a token was drawn from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Its probability under the model's own distribution, before any stage (biases are part of it).
+    pub probability: f32,
+    /// Its probability after all stages.
+    pub after: f32,
+    /// How many tokens were likelier before any stage; 0 for the likeliest.
+    pub rank: u32,
+    /// Entropy of the distribution before any stage, in bits.
+    pub entropy: f32,
+    /// How many candidates each stage left, in the order in which they ran.
+    pub kept: Vec<(Stage, u32)>,
+    /// The likeliest before any stage, and the token itself where it is not among them.
+    pub candidates: Vec<Candidate>,
+}
+
+/// A token that could have been said.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Candidate {
+    /// The id.
+    pub token: Token,
+    /// Its text, lossy where it is part of a character.
+    pub text: String,
+    /// Its logit before any stage.
+    pub logit: f32,
+    /// Its probability before any stage.
+    pub before: f32,
+    /// Its probability after all stages; `None` where one removed it.
+    pub after: Option<f32>,
+    /// The stage that removed it.
+    pub removed: Option<Stage>,
 }
 
 /// Why an answer ended.
@@ -285,6 +326,8 @@ pub enum Finish {
     EndOfTurn,
     /// The limit that was asked for.
     MaxTokens,
+    /// A text that was to end it.
+    StopText,
     /// No room is left in the context.
     ContextFull,
     /// Someone stopped it.
@@ -296,6 +339,7 @@ impl fmt::Display for Finish {
         f.write_str(match self {
             Self::EndOfTurn => "end of turn",
             Self::MaxTokens => "token limit reached",
+            Self::StopText => "stop text",
             Self::ContextFull => "context full",
             Self::Stopped => "stopped",
         })
@@ -410,6 +454,8 @@ pub enum FailureKind {
     Template,
     /// No model is loaded.
     NoModel,
+    /// What the settings ask of an answer cannot be followed: a grammar, a biased token.
+    Grammar,
     /// llama.cpp failed while computing.
     Compute,
 }

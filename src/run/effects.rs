@@ -9,7 +9,9 @@ use tokio::task::spawn_blocking;
 
 use crate::app::Msg;
 use crate::domain::inference::{Cancel, Command, Event, Failure, FailureKind, LoadOptions, ModelSource, TurnId};
+use crate::domain::sampling::GrammarForm;
 
+use super::grammar::read_grammar;
 use super::happening::Happening;
 
 /// Finds the model of this name (`None` is the one in the settings, or the built-in one) and checks its file. May take its
@@ -45,6 +47,17 @@ impl Reach {
                 options: Box::new(options),
                 source,
             });
+        });
+    }
+
+    /// Reads the file of a grammar; it is told as [`Happening::Read`].
+    pub(super) fn read_grammar(&self, path: String, form: GrammarForm) {
+        let to = self.to.clone();
+        tokio::spawn(async move {
+            let read = spawn_blocking(move || read_grammar(&path, form)).await;
+            let grammar = read.unwrap_or_else(|_| Err("reading the grammar came to an unexpected end".to_owned()));
+            // Nobody wants to know where the loop has ended.
+            let _ = to.send(Happening::Read(grammar));
         });
     }
 

@@ -236,6 +236,7 @@ impl<S: Surface> Shell<S> {
             Happening::Continue => self.resume(),
             // It only wakes the loop: a frame may be owed.
             Happening::Written => {}
+            Happening::Read(grammar) => self.message(Msg::Grammar(grammar)),
             Happening::Found { turn, options, source } => {
                 if let Some(msg) = self.reach.found(turn, *options, source) {
                     self.message(msg);
@@ -284,6 +285,7 @@ impl<S: Surface> Shell<S> {
                 Effect::Engine(command) => queue.extend(self.reach.ask(command)),
                 Effect::Cancel(turn) => self.reach.cancel.stop(turn),
                 Effect::SetDraft(text) => self.screen.set_draft(&text),
+                Effect::ReadGrammar { path, form } => self.reach.read_grammar(path, form),
                 Effect::Redraw => {
                     self.surface.refresh();
                     self.pace.changed();

@@ -4,6 +4,7 @@
 use crossterm::event::Event;
 
 use crate::domain::inference::{Failure, LoadOptions, ModelSource, TurnId};
+use crate::domain::sampling::Grammar;
 
 /// Something for the loop.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +19,8 @@ pub enum Happening {
     Continue,
     /// The frame before is out.
     Written,
+    /// The file of a grammar was read.
+    Read(Result<Grammar, String>),
     /// A model was looked for.
     Found {
         /// The load that it is for.

@@ -6,9 +6,11 @@ pub mod growing;
 pub mod nearest;
 pub mod sanitize;
 pub mod stitch;
+pub mod stops;
 
 pub use filter::Filter;
 pub use growing::Growing;
 pub use nearest::nearest;
 pub use sanitize::{sanitize, sanitize_line};
 pub use stitch::Stitcher;
+pub use stops::Stops;

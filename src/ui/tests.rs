@@ -56,7 +56,7 @@ pub(in crate::ui) fn talk(state: &mut State, question: &str, answer: &str, finis
         let said = Said {
             token: Some(Token(n as i32)),
             text: word.into(),
-            logprob: None,
+            report: None,
         };
         update(state, Msg::Engine(Event::Token { turn, said }));
     }

@@ -124,7 +124,7 @@ impl Talk {
             sampling,
             max_tokens,
             overflow: self.overflow,
-            logprobs: false,
+            report: false,
         };
         self.tell(Command::Generate { turn, request });
         turn

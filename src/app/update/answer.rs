@@ -84,7 +84,7 @@ fn ask(state: &mut State) -> Vec<Effect> {
         sampling: state.tuning.sampling.clone(),
         max_tokens: state.options.max_tokens,
         overflow: state.options.overflow,
-        logprobs: false,
+        report: false,
     };
     vec![Effect::Engine(Command::Generate { turn, request })]
 }

@@ -3,6 +3,7 @@
 use crate::app::command::CommandId;
 use crate::app::notice::Level;
 use crate::app::state::{Overlay, State};
+use crate::domain::sampling::GrammarForm;
 
 use super::{Outcome, Refusal, answer, escape, model, prompt, sampling, talk, window};
 
@@ -24,6 +25,10 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         }
         CommandId::Set => sampling::set(state, args),
         CommandId::Preset => sampling::preset(state, args),
+        CommandId::Grammar => Ok(sampling::grammar(state, GrammarForm::Gbnf, args)),
+        CommandId::Schema => Ok(sampling::grammar(state, GrammarForm::JsonSchema, args)),
+        CommandId::Seed => sampling::set(state, &format!("seed {args}")),
+        CommandId::StopAt => sampling::set(state, &format!("stop {args}")),
         CommandId::Model => model::command(state, args),
         CommandId::Context => window::reload_with(state, "context", args),
         CommandId::Template => window::reload_with(state, "template", args),

@@ -123,6 +123,7 @@ mod tests {
     #[test]
     fn enter_runs_what_is_whole_and_completes_what_is_not() {
         // What is typed, how far the selection is moved, and what comes of it.
+        let help = crate::app::COMMANDS.iter().position(|c| c.name == "help").unwrap();
         let cases = [
             ("/he", 0, vec![draft("")], "", "open"),
             ("/quit", 0, vec![draft(""), Effect::Quit(0)], "", ""),
@@ -136,7 +137,7 @@ mod tests {
             ("/preset prec", 0, vec![draft("")], "", ""),
             ("/preset Code", 0, vec![draft("")], "", ""),
             ("/", 0, vec![], "/", ""),
-            ("/", 11, vec![draft("")], "", "open"),
+            ("/", help, vec![draft("")], "", "open"),
         ];
         for (typed, moved, effects, stands, overlay) in cases {
             let mut state = ready();

@@ -17,6 +17,7 @@ pub(super) fn told(state: &mut State, event: Event) -> Vec<Effect> {
         Event::Window { turn, window } => window::moved(state, turn, window),
         Event::Shift { turn, keep, discard } => window::shifted(state, turn, keep, discard),
         Event::Forecast { turn, window } => window::forecast(state, turn, window),
+        Event::Noted { turn, words } => noted(state, turn, words),
         Event::Prefill { turn, progress } => prefilled(state, turn, progress),
         Event::Token { turn, said } => token(state, turn, &said),
         Event::Finished { turn, finish, stats } => return finished(state, turn, finish, stats),
@@ -79,7 +80,12 @@ fn finished(state: &mut State, turn: TurnId, finish: Finish, counts: Stats) -> V
     state.context_used = counts.context_used;
     let mut silent = false;
     if let Some(message) = state.conversation.get_mut(id) {
-        message.answer.get_or_insert_default().stats = counts;
+        let answer = message.answer.get_or_insert_default();
+        answer.stats = counts;
+        if finish == Finish::StopText {
+            // The ids spell the text that ended it too, which is no part of the answer.
+            answer.tokens.clear();
+        }
         silent = message.text.is_empty();
     }
     match finish {
@@ -87,7 +93,7 @@ fn finished(state: &mut State, turn: TurnId, finish: Finish, counts: Stats) -> V
             Level::Info,
             "the model ended its turn without a word: /retry asks it again",
         ),
-        Finish::EndOfTurn | Finish::Stopped => {}
+        Finish::EndOfTurn | Finish::Stopped | Finish::StopText => {}
         Finish::MaxTokens => state.tell(Level::Warn, cut(counts.generated)),
         Finish::ContextFull => {
             let context = state.engine.model().map_or(counts.context_used, |model| model.context);
@@ -95,6 +101,12 @@ fn finished(state: &mut State, turn: TurnId, finish: Finish, counts: Stats) -> V
         }
     }
     answer::end(state, Some(finish))
+}
+
+fn noted(state: &mut State, turn: TurnId, words: String) {
+    if current(&mut state.running, turn).is_some() {
+        state.tell(Level::Warn, words);
+    }
 }
 
 fn cut(tokens: u32) -> String {

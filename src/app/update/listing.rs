@@ -17,8 +17,8 @@ pub(super) fn parameters(tuning: &Tuning) -> String {
         let mark = if value == default { NO_STAR } else { STAR };
         [
             format!("{mark}{}", p.name),
-            value.to_string(),
-            default.to_string(),
+            short(&value.to_string()),
+            short(&default.to_string()),
             p.help.to_owned(),
         ]
     };
@@ -28,6 +28,15 @@ pub(super) fn parameters(tuning: &Tuning) -> String {
         "{table}\npreset {}; a star marks what is not the default; /set NAME VALUE sets one\n",
         tuning.label()
     )
+}
+
+/// A value as far as it fits into a column; `/set NAME` shows all of it.
+fn short(value: &str) -> String {
+    const WIDEST: usize = 7;
+    if value.chars().count() <= WIDEST {
+        return value.to_owned();
+    }
+    value.chars().take(WIDEST - 1).chain(['…']).collect()
 }
 
 /// All presets with what they change; a star marks the one in force.
@@ -128,10 +137,10 @@ mod tests {
         let text = parameters(&tuning);
         let head: Vec<_> = text.lines().take(4).collect();
         assert_snapshot!(head.join("\n"), @r"
-          parameter           value   default  what it does
-          temperature         0.8     0.8      how freely it draws; 0 always takes the likeliest token
-        * top-k               5       40       keep the k likeliest candidates; 0 is off
-          top-p               0.95    0.95     keep the likeliest that together reach this probability; 1 is off
+          parameter           value    default  what it does
+          temperature         0.8      0.8      how freely it draws; 0 always takes the likeliest token
+        * top-k               5        40       keep the k likeliest candidates; 0 is off
+          top-p               0.95     0.95     keep the likeliest that together reach this probability; 1 is off
         ");
         assert_eq!(text.lines().filter(|line| line.starts_with('*')).count(), 1);
         assert!(

@@ -63,6 +63,7 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::Notice(level, text) => state.tell(level, text),
         Msg::Action(action) => return act(state, action),
         Msg::Engine(event) => return engine::told(state, event),
+        Msg::Grammar(read) => return sampling::grammar_read(state, read),
         Msg::Terminate(signal) => return escape::terminate(state, signal),
     }
     Vec::new()

@@ -89,7 +89,7 @@ fn events() -> impl Strategy<Value = Event> {
     let said = (proptest::option::of(any::<i32>()), "[a-zé]{0,3}").prop_map(|(token, text)| Said {
         token: token.map(Token),
         text,
-        logprob: None,
+        report: None,
     });
     let counts = any::<(u32, u32, u32)>();
     prop_oneof![
@@ -105,6 +105,7 @@ fn events() -> impl Strategy<Value = Event> {
         1 => windows().prop_map(move |window| Event::Window { turn, window }),
         1 => windows().prop_map(move |window| Event::Forecast { turn, window }),
         1 => any::<(u32, u32)>().prop_map(move |(keep, discard)| Event::Shift { turn, keep, discard }),
+        1 => Just(Event::Noted { turn, words: "a word".to_owned() }),
         6 => said.prop_map(move |said| Event::Token { turn, said }),
         4 => (finishes(), any::<u32>()).prop_map(move |(finish, context_used)| {
             let stats = Stats { context_used, ..Stats::default() };
@@ -127,6 +128,7 @@ fn named(mut event: Event, of: TurnId) -> Event {
         | Event::Window { turn, .. }
         | Event::Shift { turn, .. }
         | Event::Forecast { turn, .. }
+        | Event::Noted { turn, .. }
         | Event::Prefill { turn, .. }
         | Event::Token { turn, .. }
         | Event::Finished { turn, .. }
@@ -221,6 +223,7 @@ fn turn_of(event: &Event) -> Option<TurnId> {
         | Event::Window { turn, .. }
         | Event::Shift { turn, .. }
         | Event::Forecast { turn, .. }
+        | Event::Noted { turn, .. }
         | Event::Prefill { turn, .. }
         | Event::Token { turn, .. }
         | Event::Finished { turn, .. }
@@ -312,7 +315,7 @@ fn check_effects(state: &State, seen: &mut Seen, effects: &[Effect]) -> Result<(
                 prop_assert!(ending || stopping || !wanted, "a cancel hit what is wanted");
             }
             Effect::Engine(Command::Load { .. } | Command::Bench { .. }) => prop_assert!(false, "{effect:?}"),
-            Effect::SetDraft(_) | Effect::Redraw | Effect::Suspend | Effect::Quit(_) => {}
+            Effect::SetDraft(_) | Effect::ReadGrammar { .. } | Effect::Redraw | Effect::Suspend | Effect::Quit(_) => {}
         }
     }
     let set = effects.iter().rev().find_map(|effect| match effect {

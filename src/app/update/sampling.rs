@@ -4,7 +4,7 @@ use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::state::{Overlay, State};
 use crate::domain::inference::Command;
-use crate::domain::sampling::{PARAMETERS, Parameter};
+use crate::domain::sampling::{Grammar, GrammarForm, PARAMETERS, Parameter};
 use crate::text::nearest;
 
 use super::{Outcome, Refusal, answer, listing};
@@ -72,6 +72,49 @@ pub(super) fn preset(state: &mut State, name: &str) -> Outcome {
     let new = state.tuning.label();
     state.tell(Level::Info, format!("preset {old} → {new}"));
     Ok(tune(state))
+}
+
+/// `/grammar` and `/schema`: shows the form that answers must have, takes it away, or has another read.
+pub(super) fn grammar(state: &mut State, form: GrammarForm, args: &str) -> Vec<Effect> {
+    let now = state.tuning.sampling.grammar.as_ref();
+    match (args, now) {
+        ("", None) => state.tell(
+            Level::Info,
+            "answers may have any form: /grammar FILE or /schema FILE gives them one",
+        ),
+        ("", Some(grammar)) => {
+            let words = format!(
+                "answers have the form of '{}': /grammar off takes it away",
+                grammar.name
+            );
+            state.tell(Level::Info, words);
+        }
+        ("off", None) => state.tell(Level::Info, "answers may have any form already"),
+        ("off", Some(_)) => {
+            state.tuning.sampling.grammar = None;
+            state.tell(Level::Info, "answers may have any form from the next token on");
+            return tune(state);
+        }
+        (path, _) => {
+            let path = path.to_owned();
+            return vec![Effect::ReadGrammar { path, form }];
+        }
+    }
+    Vec::new()
+}
+
+/// The file of a grammar was read.
+pub(super) fn grammar_read(state: &mut State, read: Result<Grammar, String>) -> Vec<Effect> {
+    match read {
+        Ok(grammar) => {
+            let words = format!("answers have the form of '{}' from the next one on", grammar.name);
+            state.tuning.sampling.grammar = Some(grammar);
+            state.tell(Level::Info, words);
+        }
+        Err(words) => state.tell(Level::Error, words),
+    }
+    // An answer under way began without the form and cannot take it on in the middle.
+    Vec::new()
 }
 
 /// Tells the engine the settings where it is answering.

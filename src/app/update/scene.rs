@@ -105,7 +105,7 @@ pub(super) fn say(state: &mut State, token: i32, text: &str) {
     let said = Said {
         token: Some(Token(token)),
         text: text.to_owned(),
-        logprob: None,
+        report: None,
     };
     let turn = turn(state);
     assert_eq!(update(state, Msg::Engine(Event::Token { turn, said })), []);
@@ -166,7 +166,7 @@ pub(super) fn generate(turn: u64, messages: Vec<ChatMessage>) -> Effect {
             sampling: Sampling::default(),
             max_tokens: None,
             overflow: Overflow::Stop,
-            logprobs: false,
+            report: false,
         },
     })
 }

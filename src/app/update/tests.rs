@@ -86,7 +86,7 @@ fn text_held_back_is_text_but_no_token() {
     let said = Said {
         token: None,
         text: " �".to_owned(),
-        logprob: None,
+        report: None,
     };
     let turn = turn(&state);
     update(&mut state, Msg::Engine(Event::Token { turn, said }));
@@ -316,7 +316,7 @@ fn words_of_another_turn_change_nothing() {
     let said = Said {
         token: Some(Token(1)),
         text: "late".to_owned(),
-        logprob: None,
+        report: None,
     };
     let other = TurnId(1);
     let events = [

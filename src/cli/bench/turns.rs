@@ -209,7 +209,7 @@ impl Bench<'_> {
             sampling: self.sampling.clone(),
             max_tokens: Some(1),
             overflow: Overflow::Stop,
-            logprobs: false,
+            report: false,
         };
         send(self.engine, Command::Generate { turn, request })?;
         Ok(turn)

@@ -57,7 +57,7 @@ fn time(loaded: &mut Loaded, request: &BenchRequest) -> Result<BenchResult, Fail
     if request.generate > 0 {
         sequence.rewind(request.depth.saturating_sub(1) as usize);
         sequence.prefill(&text, |_| {}).map_err(failed)?;
-        let mut sampler = Sampler::new(loaded.sequence.context().model().clone(), &request.sampling, &text);
+        let mut sampler = Sampler::new(&loaded.vocabulary, &request.sampling, &text)?.reporting();
         sequence_generate(loaded, &mut sampler, request.generate, &mut result).map_err(failed)?;
     }
     Ok(result)
@@ -72,8 +72,10 @@ fn sequence_generate(
     let began = Instant::now();
     for _ in 0..tokens {
         // A random model may say the end of the turn, or compute nonsense; the clock does not care what is said.
-        let drawn = loaded.sequence.logits().and_then(|logits| sampler.draw(logits));
-        loaded.sequence.push(&[drawn.unwrap_or(Token(0))], Logits::Last)?;
+        let drawn = loaded.sequence.logits().and_then(|logits| sampler.draw(logits).ok());
+        loaded
+            .sequence
+            .push(&[drawn.map_or(Token(0), |drawn| drawn.token)], Logits::Last)?;
     }
     loaded.sequence.synchronize();
     result.generate = began.elapsed();

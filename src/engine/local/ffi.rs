@@ -15,6 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::model::LlamaModel;
+use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_sys_2 as sys;
 
 use crate::domain::inference::{Cancel, Token, TurnId};
@@ -528,6 +529,17 @@ unsafe extern "C" fn last_words(text: *const c_char) {
 unsafe fn text_of(text: *const c_char) -> Option<String> {
     // SAFETY: as the caller promises; the text is copied out before returning.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+}
+
+// `LlamaSampler` has its pointer for its only field; if that ever changes, this stops compiling.
+const _: () = assert!(size_of::<LlamaSampler>() == size_of::<*mut sys::llama_sampler>());
+
+/// llama.cpp's adaptive-p, for which the safe bindings have no word. It must be the last of all samplers.
+pub(super) fn adaptive_p(target: f32, decay: f32, seed: u32) -> LlamaSampler {
+    // SAFETY: takes plain numbers; the only way in which it fails is that memory runs out, which aborts.
+    let raw = unsafe { sys::llama_sampler_init_adaptive_p(target, decay, seed) };
+    // SAFETY: `LlamaSampler` is nothing but this pointer (size checked above) and frees it when dropped, as it must be.
+    unsafe { mem::transmute::<*mut sys::llama_sampler, LlamaSampler>(raw) }
 }
 
 /// The version of the llama.cpp in this program.

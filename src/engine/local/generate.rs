@@ -2,18 +2,18 @@
 
 use std::time::{Duration, Instant};
 
-use crate::domain::Role;
 use crate::domain::inference::{
     ChatMessage, Event, Failure, FailureKind, Finish, GenerateRequest, Overflow, PromptView, Said, Stats, Token,
     TurnId, Window,
 };
+use crate::domain::{Role, Sampling};
 use crate::prompt;
-use crate::text::Stitcher;
+use crate::text::{Stitcher, Stops};
 
 use super::Local;
 use super::ffi::{DecodeError, Logits};
 use super::load::Loaded;
-use super::sampler::{self, Sampler};
+use super::sampler::{Drawn, Sampler, Undrawn};
 use super::window::Fitted;
 
 /// What a turn has come to so far.
@@ -24,7 +24,27 @@ struct Turn {
     last: Instant,
     stats: Stats,
     stitcher: Stitcher,
+    stops: Stops,
     said: Vec<Token>,
+}
+
+impl Turn {
+    /// The text that a token makes complete, and whether it ends the answer.
+    fn text(&mut self, bytes: &[u8]) -> (String, bool) {
+        let text = self.stitcher.push(bytes);
+        self.stops.push(&text)
+    }
+
+    /// What was held back until the end.
+    fn rest(&mut self, finish: Finish) -> String {
+        if finish == Finish::StopText {
+            return String::new();
+        }
+        let rest = self.stitcher.finish();
+        // Half a character at the very end is no stop any more.
+        let (clear, _) = self.stops.push(&rest);
+        clear + &self.stops.finish()
+    }
 }
 
 impl Local<'_> {
@@ -38,19 +58,20 @@ impl Local<'_> {
             last: now,
             stats: Stats::default(),
             stitcher: Stitcher::default(),
+            stops: Stops::new(&request.sampling.stop),
             said: Vec::new(),
         };
         loaded.sequence.context().watch(id);
         match self.answer(loaded, &mut turn, request) {
             Ok(finish) => {
-                let rest = turn.stitcher.finish();
+                let rest = turn.rest(finish);
                 if !rest.is_empty() {
                     self.tell(Event::Token {
                         turn: id,
                         said: Said {
                             token: None,
                             text: rest,
-                            logprob: None,
+                            report: None,
                         },
                     });
                 }
@@ -98,7 +119,10 @@ impl Local<'_> {
         let Some(prompt) = self.read_prompt(loaded, turn, request)? else {
             return Ok(Finish::Stopped);
         };
-        let mut sampler = Sampler::new(loaded.model(), &request.sampling, &prompt);
+        let mut sampler = Sampler::new(&loaded.vocabulary, &request.sampling, &prompt)?;
+        if request.report {
+            sampler = sampler.reporting();
+        }
         turn.stats.seed = sampler.seed();
         let id = turn.id;
         loop {
@@ -106,9 +130,9 @@ impl Local<'_> {
                 return Ok(Finish::Stopped);
             }
             if let Some(settings) = self.latest_tune() {
-                sampler.tune(settings);
+                self.tune(loaded, turn, &mut sampler, settings);
             }
-            let (token, logprob) = draw(loaded, &mut sampler, request)?;
+            let Drawn { token, mut report } = draw(loaded, &mut sampler)?;
             turn.last = Instant::now();
             if turn.first.is_none() {
                 turn.first = Some(turn.last);
@@ -119,15 +143,21 @@ impl Local<'_> {
             }
             turn.stats.generated += 1;
             turn.said.push(token);
-            let text = turn.stitcher.push(&loaded.vocabulary.bytes(token));
+            let (text, stopped) = turn.text(&loaded.vocabulary.bytes(token));
+            if let Some(report) = &mut report {
+                loaded.vocabulary.put_words(report);
+            }
             self.tell(Event::Token {
                 turn: id,
                 said: Said {
                     token: Some(token),
                     text,
-                    logprob,
+                    report,
                 },
             });
+            if stopped {
+                return Ok(Finish::StopText);
+            }
             if request.max_tokens.is_some_and(|max| turn.stats.generated >= max) {
                 return Ok(Finish::MaxTokens);
             }
@@ -140,6 +170,17 @@ impl Local<'_> {
                 Err(DecodeError::Full) => return Ok(Finish::ContextFull),
                 Err(error) => return Err(compute(error)),
             }
+        }
+    }
+
+    /// Takes new settings for the next token on, or says what of them cannot be followed.
+    fn tune(&self, loaded: &Loaded, turn: &mut Turn, sampler: &mut Sampler, settings: Sampling) {
+        turn.stops.watch_for(&settings.stop);
+        if let Err(failure) = sampler.tune(&loaded.vocabulary, settings) {
+            self.tell(Event::Noted {
+                turn: turn.id,
+                words: failure.message,
+            });
         }
     }
 
@@ -262,24 +303,22 @@ impl Loaded {
 }
 
 /// Draws the next token from the logits of the last one.
-fn draw(
-    loaded: &mut Loaded,
-    sampler: &mut Sampler,
-    request: &GenerateRequest,
-) -> Result<(Token, Option<f32>), Failure> {
-    let broken = || {
-        let message = "the model computes no numbers: its weights are broken, or this machine's graphics driver is; \
-                       try '--gpu-layers 0', or download the model again";
-        Failure::new(FailureKind::Compute, message)
-    };
-    let logits = loaded.sequence.logits().ok_or_else(broken)?;
-    let token = sampler.draw(logits).ok_or_else(broken)?;
-    let logprob = if request.logprobs {
-        sampler::logprob(logits, token)
-    } else {
-        None
-    };
-    Ok((token, logprob))
+fn draw(loaded: &mut Loaded, sampler: &mut Sampler) -> Result<Drawn, Failure> {
+    let drawn = loaded
+        .sequence
+        .logits()
+        .map_or(Err(Undrawn::NoNumbers), |logits| sampler.draw(logits));
+    drawn.map_err(|undrawn| match undrawn {
+        Undrawn::NoNumbers => Failure::new(
+            FailureKind::Compute,
+            "the model computes no numbers: its weights are broken, or this machine's graphics driver is; try \
+             '--gpu-layers 0', or download the model again",
+        ),
+        Undrawn::NoWayOn => Failure::new(
+            FailureKind::Grammar,
+            "the grammar lets nothing follow here: mend it, or '/grammar off' goes on without",
+        ),
+    })
 }
 
 fn compute(error: DecodeError) -> Failure {

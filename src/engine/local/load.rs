@@ -33,13 +33,6 @@ pub(super) struct Loaded {
     pub(super) cut: Option<Cut>,
 }
 
-impl Loaded {
-    /// The weights.
-    pub(super) fn model(&self) -> Arc<LlamaModel> {
-        Arc::clone(self.sequence.context().model())
-    }
-}
-
 impl Local<'_> {
     /// Loads a model and tells how it goes. What was loaded before must be dropped by then: two rarely fit.
     pub(super) fn load(&self, turn: TurnId, source: &ModelSource, options: &LoadOptions) -> Option<Loaded> {

@@ -7,7 +7,7 @@ use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::token_type::LlamaTokenAttr;
 
-use crate::domain::inference::{ChatMessage, PromptToken, Token};
+use crate::domain::inference::{ChatMessage, PromptToken, Report, Token};
 use crate::prompt::{MarkerKind, Markers, Rendered, TemplateError};
 
 /// What is asked of a vocabulary again and again, read once.
@@ -88,6 +88,43 @@ impl Vocabulary {
         &self.markers
     }
 
+    /// The model.
+    pub(super) fn model(&self) -> Arc<LlamaModel> {
+        Arc::clone(&self.model)
+    }
+
+    /// The ids that the model itself wants never said.
+    pub(super) fn suppressed(&self) -> impl Iterator<Item = usize> {
+        let vocab = self.model.vocab();
+        let ids: Vec<usize> = vocab
+            .suppress_tokens()
+            .iter()
+            .filter_map(|t| usize::try_from(t.0).ok())
+            .collect();
+        ids.into_iter()
+    }
+
+    /// The ids that end an answer.
+    pub(super) fn endings(&self) -> impl Iterator<Item = usize> {
+        self.ends
+            .iter()
+            .enumerate()
+            .filter(|(_, ends)| **ends)
+            .map(|(id, _)| id)
+    }
+
+    /// The id of a text that is one token.
+    ///
+    /// # Errors
+    /// How many tokens it is.
+    pub(super) fn single(&self, text: &str) -> Result<usize, usize> {
+        let tokens = self.tokenize_on(text);
+        match tokens.as_slice() {
+            [only] => usize::try_from(only.0).map_err(|_| 1),
+            tokens => Err(tokens.len()),
+        }
+    }
+
     /// Entries of the vocabulary.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
@@ -123,6 +160,13 @@ impl Vocabulary {
         let text = String::from_utf8_lossy(&self.piece(token, true)).into_owned();
         let control = usize::try_from(token.0).is_ok_and(|id| self.control.get(id).copied().unwrap_or(false));
         PromptToken { token, text, control }
+    }
+
+    /// Puts the texts of its candidates into a report.
+    pub(super) fn put_words(&self, report: &mut Report) {
+        for candidate in &mut report.candidates {
+            candidate.text = self.show(candidate.token).text;
+        }
     }
 
     /// The tokens of a rendered prompt: llama.cpp's own tokenization of the whole text, with two exceptions. At every cut

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::domain::Sampling;
 use crate::domain::inference::{
     Command, Event, Failure, FailureKind, Finish, GenerateRequest, LoadOptions, ModelInfo, PrefillProgress, PromptView,
-    Said, Stats, Token, TurnId, Window,
+    Report, Said, Stats, Token, TurnId, Window,
 };
 use crate::domain::sampling::Seed;
 use crate::domain::{Role, inference::ChatMessage};
@@ -266,8 +266,7 @@ impl<'a> Player<'a> {
             let said = Said {
                 token: Some(token),
                 text: piece,
-                // A script draws from nothing: each word is certain, and the logarithm of 1 is 0.
-                logprob: request.logprobs.then_some(0.0),
+                report: request.report.then(|| Box::new(CERTAIN)),
             };
             self.tell(Event::Token { turn, said });
             if request.max_tokens.is_some_and(|most| stats.generated >= most) {
@@ -277,6 +276,16 @@ impl<'a> Player<'a> {
         Finish::EndOfTurn
     }
 }
+
+/// A script draws from nothing: each word is certain.
+const CERTAIN: Report = Report {
+    probability: 1.0,
+    after: 1.0,
+    rank: 0,
+    entropy: 0.0,
+    kept: Vec::new(),
+    candidates: Vec::new(),
+};
 
 /// All that an answer says: what was asked, where it echoes, and its own text.
 fn whole(answer: &Answer, request: &GenerateRequest) -> String {

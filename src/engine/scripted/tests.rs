@@ -47,7 +47,7 @@ fn ask(engine: &EngineHandle, turn: u64, question: &str, max_tokens: Option<u32>
         sampling: Sampling::default(),
         overflow: Overflow::Stop,
         max_tokens,
-        logprobs: false,
+        report: false,
     };
     send(
         engine,
