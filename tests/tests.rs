@@ -15,6 +15,8 @@ mod keys;
 #[cfg(feature = "llama")]
 mod model;
 mod oneshot;
+#[cfg(feature = "llama")]
+mod parity;
 mod pty;
 #[cfg(feature = "llama")]
 mod sampling;

@@ -81,3 +81,46 @@ pub fn control_vector(width: u64, strength: f32) -> Gguf {
         .push("direction.2", &[width], F32, direction());
     file
 }
+
+/// A llama of random weights.
+pub fn random_llama(donor: &Path, seed: u64) -> Gguf {
+    let (width, layers, heads, kv_heads, feed_forward) = (64_u64, 2_u64, 4_u64, 2_u64, 128_u64);
+    let mut file = Gguf::new();
+    file.set("general.architecture", text("llama"))
+        .set("general.name", text("Tiny Llama"))
+        .set("llama.block_count", Meta::U32(layers as u32))
+        .set("llama.context_length", Meta::U32(1024))
+        .set("llama.embedding_length", Meta::U32(width as u32))
+        .set("llama.feed_forward_length", Meta::U32(feed_forward as u32))
+        .set("llama.attention.head_count", Meta::U32(heads as u32))
+        .set("llama.attention.head_count_kv", Meta::U32(kv_heads as u32))
+        .set("llama.attention.layer_norm_rms_epsilon", Meta::F32(1e-5))
+        .set("llama.rope.dimension_count", Meta::U32((width / heads) as u32))
+        .set("llama.rope.freq_base", Meta::F32(10_000.0));
+    let tokens = copy_vocabulary(&fs::read(donor).unwrap(), 0, &mut file);
+    file.set("tokenizer.chat_template", text(CHATML));
+    let random = &mut Random::new(seed);
+    let kv = kv_heads * (width / heads);
+    file.random("token_embd.weight", &[width, tokens], random);
+    for layer in 0..layers {
+        let name = |part: &str| format!("blk.{layer}.{part}.weight");
+        file.ones(&name("attn_norm"), &[width])
+            .random(&name("attn_q"), &[width, width], random)
+            .random(&name("attn_k"), &[width, kv], random)
+            .random(&name("attn_v"), &[width, kv], random)
+            .random(&name("attn_output"), &[width, width], random)
+            .ones(&name("ffn_norm"), &[width])
+            .random(&name("ffn_gate"), &[width, feed_forward], random)
+            .random(&name("ffn_up"), &[width, feed_forward], random)
+            .random(&name("ffn_down"), &[feed_forward, width], random);
+    }
+    file.ones("output_norm.weight", &[width]);
+    peaked(file)
+}
+
+/// The same with logits ten times as far apart: random weights leave them so close that the last bits decide.
+pub fn peaked(mut file: Gguf) -> Gguf {
+    let norm = file.tensor("output_norm.weight");
+    norm.data = norm.data.chunks(4).flat_map(|_| 10.0_f32.to_le_bytes()).collect();
+    file
+}

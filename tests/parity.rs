@@ -1,0 +1,170 @@
+//! Ring 7: the same file, prompt and settings give the same token ids as llama.cpp's own program. What that said is in
+//! `data/parity.json`, which `scripts/parity` records.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use pretty_assertions::assert_eq;
+use quipu::domain::Sampling;
+use quipu::domain::inference::LoadOptions;
+use quipu::domain::sampling::{Grammar, GrammarForm, Parameter};
+use quipu::engine::local::quantize;
+use serde::Deserialize;
+
+use crate::engine::{Talk, cria, user};
+use crate::{gguf, shapes};
+
+#[derive(Deserialize)]
+struct Fixture {
+    prompt: String,
+    question: String,
+    cases: Vec<Case>,
+    models: BTreeMap<String, Said>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    name: String,
+    settings: BTreeMap<String, String>,
+}
+
+/// What the reference made of the prompt, and said in each case.
+#[derive(Deserialize)]
+struct Said {
+    prompt: Vec<i32>,
+    said: BTreeMap<String, Vec<i32>>,
+}
+
+fn fixture() -> Fixture {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/parity.json");
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// Names of the models, and how each is written.
+const MODELS: [(&str, fn(&Path)); 7] = [
+    ("cria-q8_0.gguf", |to| {
+        fs::copy(cria(), to).unwrap();
+    }),
+    ("cria-f16.gguf", |to| quantize(&cria(), to, "F16").unwrap()),
+    ("cria-q6_k.gguf", |to| quantize(&cria(), to, "Q6_K").unwrap()),
+    ("cria-q4_k_m.gguf", |to| quantize(&cria(), to, "Q4_K_M").unwrap()),
+    ("llama-random.gguf", |to| shapes::random_llama(&cria(), 21).write(to)),
+    ("qwen2-random.gguf", |to| {
+        shapes::peaked(gguf::tiny_qwen2(&cria(), 0, 22)).write(to)
+    }),
+    ("qwen2-padded.gguf", |to| {
+        shapes::peaked(gguf::tiny_qwen2(&cria(), 37, 23)).write(to)
+    }),
+];
+
+fn settings(case: &Case) -> Sampling {
+    let mut sampling = Sampling::default();
+    for (name, value) in &case.settings {
+        match Parameter::find(name) {
+            Some(parameter) => parameter.set(&mut sampling, value).unwrap(),
+            None => {
+                assert_eq!(name, "grammar");
+                sampling.grammar = Some(Grammar {
+                    name: case.name.clone(),
+                    form: GrammarForm::Gbnf,
+                    text: value.clone(),
+                });
+            }
+        }
+    }
+    sampling
+}
+
+/// Writes the models for the script that records what the reference says about them.
+#[test]
+#[ignore = "for scripts/parity"]
+fn writes_the_models() {
+    let folder = PathBuf::from(env::var_os("QUIPU_PARITY_MODELS").expect("scripts/parity sets it"));
+    for (name, write) in MODELS {
+        write(&folder.join(name));
+    }
+}
+
+/// Holds one model to what the reference said.
+fn hold(name: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    let (_, write) = MODELS.into_iter().find(|(known, _)| *known == name).unwrap();
+    write(&path);
+    let Fixture {
+        prompt,
+        question,
+        cases,
+        models,
+    } = fixture();
+    let expected = &models[name];
+    let options = || LoadOptions {
+        context: Some(1024),
+        ..LoadOptions::default()
+    };
+    let view = Talk::load(&path, options()).render(&[user(&question)]);
+    assert_eq!(
+        view.tokens.iter().map(|t| t.token.0).collect::<Vec<_>>(),
+        expected.prompt
+    );
+    assert_eq!(view.tokens.iter().map(|t| t.text.as_str()).collect::<String>(), prompt);
+    for case in &cases {
+        let mut talk = Talk::load(&path, options());
+        let answer = talk.ask(&[user(&question)], settings(case), Some(64));
+        let said: Vec<i32> = answer.tokens.iter().map(|t| t.0).collect();
+        let reference = &expected.said[&case.name];
+        assert!(!reference.is_empty(), "{}", case.name);
+        // The reference counts the token that ends a turn among what was said.
+        let (_, but_last) = reference.split_last().unwrap();
+        assert!(
+            said == *reference || said == but_last,
+            "{name}, {}:\nours   {said:?}\ntheirs {reference:?}",
+            case.name
+        );
+    }
+}
+
+#[test]
+fn cria_in_q8_0() {
+    hold("cria-q8_0.gguf");
+}
+
+#[test]
+fn cria_in_f16() {
+    hold("cria-f16.gguf");
+}
+
+#[test]
+fn cria_in_q6_k() {
+    hold("cria-q6_k.gguf");
+}
+
+#[test]
+fn cria_in_q4_k_m() {
+    hold("cria-q4_k_m.gguf");
+}
+
+#[test]
+fn a_random_llama() {
+    hold("llama-random.gguf");
+}
+
+#[test]
+fn a_random_qwen2() {
+    hold("qwen2-random.gguf");
+}
+
+#[test]
+fn a_qwen2_with_a_padded_vocabulary() {
+    hold("qwen2-padded.gguf");
+}
+
+#[test]
+fn every_model_and_case_is_recorded() {
+    let fixture = fixture();
+    assert_eq!(fixture.models.len(), MODELS.len());
+    for said in fixture.models.values() {
+        assert_eq!(said.said.len(), fixture.cases.len());
+    }
+}
