@@ -41,8 +41,11 @@ fn fixture() -> Fixture {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
+/// Writes a model to a path.
+type Write = fn(&Path);
+
 /// Names of the models, and how each is written.
-const MODELS: [(&str, fn(&Path)); 7] = [
+const MODELS: [(&str, Write); 7] = [
     ("cria-q8_0.gguf", |to| {
         fs::copy(cria(), to).unwrap();
     }),
@@ -51,27 +54,26 @@ const MODELS: [(&str, fn(&Path)); 7] = [
     ("cria-q4_k_m.gguf", |to| quantize(&cria(), to, "Q4_K_M").unwrap()),
     ("llama-random.gguf", |to| shapes::random_llama(&cria(), 21).write(to)),
     ("qwen2-random.gguf", |to| {
-        shapes::peaked(gguf::tiny_qwen2(&cria(), 0, 22)).write(to)
+        shapes::peaked(gguf::tiny_qwen2(&cria(), 0, 22)).write(to);
     }),
     ("qwen2-padded.gguf", |to| {
-        shapes::peaked(gguf::tiny_qwen2(&cria(), 37, 23)).write(to)
+        shapes::peaked(gguf::tiny_qwen2(&cria(), 37, 23)).write(to);
     }),
 ];
 
 fn settings(case: &Case) -> Sampling {
     let mut sampling = Sampling::default();
     for (name, value) in &case.settings {
-        match Parameter::find(name) {
-            Some(parameter) => parameter.set(&mut sampling, value).unwrap(),
-            None => {
-                assert_eq!(name, "grammar");
-                sampling.grammar = Some(Grammar {
-                    name: case.name.clone(),
-                    form: GrammarForm::Gbnf,
-                    text: value.clone(),
-                });
-            }
+        if let Some(parameter) = Parameter::find(name) {
+            parameter.set(&mut sampling, value).unwrap();
+            continue;
         }
+        assert_eq!(name, "grammar");
+        sampling.grammar = Some(Grammar {
+            name: case.name.clone(),
+            form: GrammarForm::Gbnf,
+            text: value.clone(),
+        });
     }
     sampling
 }
