@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use quipu::app::COMMANDS;
+use quipu::domain::load_option::LOAD_OPTIONS;
 use quipu::domain::sampling::PARAMETERS;
 use quipu::ui::Keymap;
 
@@ -45,12 +46,26 @@ fn sampling() -> String {
     rows
 }
 
+fn loading() -> String {
+    let mut rows = "| option | default | what it does |\n|---|---|---|\n".to_owned();
+    for option in LOAD_OPTIONS {
+        writeln!(rows, "| `{}` | {} | {} |", option.name, option.default, option.help).unwrap();
+    }
+    rows
+}
+
 #[test]
 fn the_readme_lists_what_the_program_has() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = fs::read_to_string(&path).unwrap();
     let mut wanted = readme.clone();
-    for (name, table) in [("commands", commands()), ("keys", keys()), ("sampling", sampling())] {
+    let tables = [
+        ("commands", commands()),
+        ("keys", keys()),
+        ("sampling", sampling()),
+        ("loading", loading()),
+    ];
+    for (name, table) in tables {
         let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
         let start = wanted.find(&open).unwrap() + open.len();
         let end = wanted.find(&close).unwrap();

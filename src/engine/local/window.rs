@@ -54,7 +54,7 @@ impl Loaded {
         }
         let system = messages.iter().take_while(|m| m.role == Role::System).count();
         let starts = turn_starts(messages, system);
-        if let Some(from) = self.cut_of(messages) {
+        if let Some(from) = self.cut_of(messages, system) {
             let (tokens, path) = self.tokens_of(&inside(messages, system, from))?;
             if fits(tokens.len(), room) {
                 return Ok(fitted(tokens, path, whole, from - system, context));
@@ -75,8 +75,8 @@ impl Loaded {
     }
 
     /// Where the window began before, if this is the same conversation.
-    fn cut_of(&self, messages: &[ChatMessage]) -> Option<usize> {
-        let cut = self.cut?;
+    fn cut_of(&self, messages: &[ChatMessage], system: usize) -> Option<usize> {
+        let cut = self.cut.filter(|cut| cut.from >= system)?;
         let before = messages.get(..cut.from).filter(|_| cut.from < messages.len())?;
         (fingerprint(before) == cut.before).then_some(cut.from)
     }
