@@ -4,10 +4,13 @@ use std::collections::HashSet;
 
 use pretty_assertions::assert_eq;
 use quipu::domain::Sampling;
-use quipu::domain::inference::{Command, Event, FailureKind, Finish, GenerateRequest, Overflow, Report, Token};
+use quipu::domain::inference::{
+    Command, Event, FailureKind, Finish, GenerateRequest, LoadOptions, Overflow, Report, Token,
+};
 use quipu::domain::sampling::{Grammar, GrammarForm, PARAMETERS, Parameter, Seed, Stage};
 
-use crate::engine::{Talk, greedy, user};
+use crate::engine::{Talk, cria, greedy, user};
+use crate::gguf;
 
 const CAPITAL: &str = "What is the capital of France?";
 const STORY: &str = "Tell me a story about a llama.";
@@ -289,4 +292,17 @@ fn every_parameter_reaches_the_draw_or_the_answer_unchanged() {
         assert_eq!(changed, [p.name]);
         Talk::with_cria().ask(&[user(CAPITAL)], sampling, Some(3));
     }
+}
+
+#[test]
+fn what_a_model_recommends_is_read_from_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("advice.gguf");
+    let mut file = gguf::tiny_qwen2(&cria(), 0, 1);
+    file.set("general.sampling.temp", gguf::Meta::F32(0.6))
+        .set("general.sampling.top_k", gguf::Meta::U32(20));
+    file.write(&path);
+    let talk = Talk::load(&path, LoadOptions::default());
+    let expected = [("temperature", "0.6".to_owned()), ("top-k", "20".to_owned())];
+    assert_eq!(talk.model.recommended, expected);
 }

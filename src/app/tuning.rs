@@ -1,6 +1,6 @@
 //! The sampling settings in force and the presets they can come from.
 
-use crate::domain::preset::DEFAULT_PRESET;
+use crate::domain::preset::{DEFAULT_PRESET, PLAIN_PRESET};
 use crate::domain::{Preset, Sampling};
 
 /// The settings that the next token is drawn with.
@@ -12,6 +12,8 @@ pub struct Tuning {
     pub preset: String,
     /// The settings, with the changes made since.
     pub sampling: Sampling,
+    /// What the model recommends: it lies beneath all that a person chose.
+    pub recommended: Vec<(&'static str, String)>,
 }
 
 impl Default for Tuning {
@@ -20,6 +22,7 @@ impl Default for Tuning {
             presets: Preset::shipped(),
             preset: DEFAULT_PRESET.to_owned(),
             sampling: Sampling::default(),
+            recommended: Vec::new(),
         }
     }
 }
@@ -32,19 +35,42 @@ impl Tuning {
 
     /// Takes the settings of a preset. Says whether there is one of this name.
     pub fn choose(&mut self, name: &str) -> bool {
-        let Some(Preset { name, sampling }) = self.find(name).cloned() else {
+        let Some(preset) = self.find(name).cloned() else {
             return false;
         };
-        self.preset = name;
+        let sampling = self.base(&preset);
+        self.preset = preset.name;
         // The form of an answer is no matter of taste: it stays until it is taken away.
         let grammar = self.sampling.grammar.take();
         self.sampling = Sampling { grammar, ..sampling };
         true
     }
 
+    /// The settings that a preset means with this model.
+    fn base(&self, preset: &Preset) -> Sampling {
+        let mut sampling = preset.sampling.clone();
+        if preset.name != PLAIN_PRESET {
+            sampling.heed(&Sampling::default(), &self.recommended);
+        }
+        sampling
+    }
+
+    /// Takes what another model recommends in the place of what the one before did. What a person changed stays.
+    pub fn heed(&mut self, recommended: Vec<(&'static str, String)>) {
+        let preset = self.find(&self.preset).cloned();
+        let before = preset.as_ref().map(|preset| self.base(preset));
+        self.recommended = recommended;
+        let after = preset.as_ref().map(|preset| self.base(preset));
+        if let (Some(before), Some(after)) = (before, after) {
+            let values = after.differences(&before).map(|p| (p.name, p.get(&after).to_string()));
+            let values: Vec<_> = values.collect();
+            self.sampling.heed(&before, &values);
+        }
+    }
+
     /// The preset's name, with a star where the settings were changed since.
     pub fn label(&self) -> String {
-        let same = |preset: &Preset| self.sampling.differences(&preset.sampling).next().is_none();
+        let same = |preset: &Preset| self.sampling.differences(&self.base(preset)).next().is_none();
         let changed = !self.find(&self.preset).is_some_and(same);
         format!("{}{}", self.preset, if changed { "*" } else { "" })
     }
@@ -62,5 +88,28 @@ mod tests {
         assert_eq!(tuning.label(), "balanced*");
         assert!(tuning.choose("Precise") && !tuning.choose("nonsense"));
         assert_eq!(tuning.label(), "precise");
+    }
+
+    #[test]
+    fn a_models_advice_lies_beneath_what_a_person_chose() {
+        let mut tuning = Tuning::default();
+        tuning.sampling.top_p = 0.5;
+        tuning.heed(vec![("temperature", "0.6".to_owned()), ("top-p", "0.9".to_owned())]);
+        assert_eq!((tuning.sampling.temperature, tuning.sampling.top_p), (0.6, 0.5));
+        assert_eq!(tuning.label(), "balanced*", "top-p was changed");
+        assert!(tuning.choose("balanced"));
+        assert_eq!((tuning.sampling.temperature, tuning.sampling.top_p), (0.6, 0.9));
+        assert_eq!(tuning.label(), "balanced", "advice is no change");
+        assert!(tuning.choose("precise"));
+        assert_eq!((tuning.sampling.temperature, tuning.sampling.top_p), (0.3, 0.9));
+        assert!(tuning.choose("llama.cpp"));
+        assert_eq!(tuning.sampling, Sampling::default());
+        assert!(tuning.choose("balanced"));
+        tuning.heed(vec![("top-k", "nonsense".to_owned())]);
+        assert_eq!(
+            tuning.sampling,
+            Sampling::default(),
+            "the model before has no say any more"
+        );
     }
 }

@@ -10,6 +10,7 @@ use crate::domain::inference::{
     ChatMessage, Command, Event, Finish, GenerateRequest, LoadOptions, ModelInfo, ModelSource, Overflow, Report, Said,
     Stats, TurnId,
 };
+use crate::domain::preset::PLAIN_PRESET;
 use crate::domain::sampling::{PARAMETERS, Sampling, Stage, Value};
 use crate::engine::EngineHandle;
 use crate::text::Filter;
@@ -26,6 +27,8 @@ pub(super) struct OneShot {
     pub(super) system: Option<String>,
     /// How tokens are drawn.
     pub(super) sampling: Sampling,
+    /// The preset that they started from.
+    pub(super) preset: String,
     /// Longest answer in tokens.
     pub(super) max_tokens: Option<u32>,
     /// What to do when the context is full.
@@ -70,10 +73,13 @@ async fn answer(
     engine: &mut EngineHandle,
     source: ModelSource,
     options: LoadOptions,
-    ask: OneShot,
+    mut ask: OneShot,
     out: impl Write,
 ) -> Result<Exit, Stop> {
     let model = load(engine, LOAD, source, options).await?;
+    if ask.preset != PLAIN_PRESET {
+        ask.sampling.heed(&Sampling::default(), &model.recommended);
+    }
     let request = GenerateRequest {
         messages: messages(&ask),
         sampling: ask.sampling.clone(),

@@ -101,6 +101,7 @@ impl Setup {
             question,
             system: self.settings.system.clone(),
             sampling: self.settings.sampling.clone(),
+            preset: self.settings.preset.clone(),
             max_tokens: self.settings.max_tokens,
             overflow: self.settings.overflow,
             format: if json { Format::Json } else { Format::Text },
@@ -172,6 +173,7 @@ impl Setup {
                 presets,
                 preset,
                 sampling,
+                recommended: Vec::new(),
             },
             Options {
                 max_tokens,

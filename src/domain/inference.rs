@@ -411,6 +411,8 @@ pub struct ModelInfo {
     pub gpu_layers: u32,
     /// Which chat template is used, in words.
     pub template: String,
+    /// Sampling values that the model's makers recommend: parameters, and values as they are written.
+    pub recommended: Vec<(&'static str, String)>,
     /// What the person should know, such as a smaller context than asked for.
     pub warnings: Vec<String>,
     /// Whether this is the built-in model.

@@ -14,6 +14,9 @@ pub struct Preset {
 /// The name of the preset in force when none is chosen.
 pub const DEFAULT_PRESET: &str = "balanced";
 
+/// The preset that is llama.cpp's defaults and nothing else: what a model recommends does not touch it.
+pub const PLAIN_PRESET: &str = "llama.cpp";
+
 /// What ships: a name and the values that differ from llama.cpp's defaults.
 const SHIPPED: &[(&str, &[(&str, &str)])] = &[
     ("precise", &[("temperature", "0.3"), ("top-p", "0.9"), ("min-p", "0.1")]),
@@ -30,7 +33,7 @@ const SHIPPED: &[(&str, &[(&str, &str)])] = &[
     ),
     ("code", &[("temperature", "0.2"), ("top-k", "20"), ("min-p", "0.1")]),
     ("deterministic", &[("temperature", "0"), ("seed", "0")]),
-    ("llama.cpp", &[]),
+    (PLAIN_PRESET, &[]),
 ];
 
 impl Preset {

@@ -60,6 +60,37 @@ pub struct RecommendedSampling {
     pub penalty_last_n: Option<u64>,
     /// What repetition is divided by; 1 is none.
     pub penalty_repeat: Option<f64>,
+    /// Version of mirostat; 0 is none.
+    pub mirostat: Option<u64>,
+    /// The surprise that mirostat aims at.
+    pub mirostat_tau: Option<f64>,
+    /// How fast mirostat learns.
+    pub mirostat_eta: Option<f64>,
+}
+
+impl RecommendedSampling {
+    /// The names of the sampling parameters that are recommended, and the values as they would be written.
+    pub fn values(&self) -> Vec<(&'static str, String)> {
+        // In the precision of the file: 0.6 stays 0.6.
+        let real = |number: Option<f64>| number.map(|number| (number as f32).to_string());
+        let whole = |number: Option<u64>| number.map(|number| number.to_string());
+        let all = [
+            ("temperature", real(self.temperature)),
+            ("top-k", whole(self.top_k)),
+            ("top-p", real(self.top_p)),
+            ("min-p", real(self.min_p)),
+            ("xtc-probability", real(self.xtc_probability)),
+            ("xtc-threshold", real(self.xtc_threshold)),
+            ("repeat-last-n", whole(self.penalty_last_n)),
+            ("repeat-penalty", real(self.penalty_repeat)),
+            ("mirostat", whole(self.mirostat)),
+            ("mirostat-tau", real(self.mirostat_tau)),
+            ("mirostat-eta", real(self.mirostat_eta)),
+        ];
+        all.into_iter()
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect()
+    }
 }
 
 impl ModelFile {
@@ -107,6 +138,9 @@ impl ModelFile {
             xtc_threshold: real("xtc_threshold"),
             penalty_last_n: whole("penalty_last_n"),
             penalty_repeat: real("penalty_repeat"),
+            mirostat: whole("mirostat"),
+            mirostat_tau: real("mirostat_tau"),
+            mirostat_eta: real("mirostat_eta"),
         }
     }
 

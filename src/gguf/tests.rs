@@ -287,6 +287,9 @@ fn the_built_in_model_is_read_and_passes() {
             xtc_threshold: None,
             penalty_last_n: None,
             penalty_repeat: None,
+            mirostat: None,
+            mirostat_tau: None,
+            mirostat_eta: None,
         },
     }
     "#);

@@ -90,6 +90,14 @@ pub(super) fn facts(model: &ModelInfo) -> String {
         row("chat template", model.template.clone()),
         row("fingerprint", model.fingerprint.clone()),
     ];
+    if !model.recommended.is_empty() {
+        let values: Vec<_> = model
+            .recommended
+            .iter()
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        rows.push(row("recommends", values.join(", ")));
+    }
     if model.builtin {
         rows.push(row("built in", "yes".to_owned()));
     }
@@ -176,6 +184,7 @@ mod tests {
             threads: 4,
             gpu_layers: 0,
             template: "chatml, from the file".to_owned(),
+            recommended: vec![("top-k", "20".to_owned())],
             warnings: vec!["a smaller context than asked for".to_owned()],
             builtin: true,
         };
@@ -191,6 +200,7 @@ mod tests {
         gpu layers     0
         chat template  chatml, from the file
         fingerprint    5e0f
+        recommends     top-k 20
         built in       yes
         warning        a smaller context than asked for
         ");

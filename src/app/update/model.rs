@@ -5,6 +5,8 @@ use crate::app::notice::Level;
 use crate::app::state::{Engine, Overlay, State};
 use crate::domain::inference::{Failure, FailureKind, ModelInfo, TurnId, Window};
 
+use crate::domain::preset::PLAIN_PRESET;
+
 use super::{Outcome, Refusal, answer, listing, prompt};
 
 /// The model that can be talked to now.
@@ -68,6 +70,19 @@ pub(super) fn ready(state: &mut State, turn: TurnId, model: Box<ModelInfo>) -> V
     if model.builtin && !state.introduced {
         state.introduced = true;
         state.tell(Level::Info, introduction(&model));
+    }
+    state.tuning.heed(model.recommended.clone());
+    if !model.recommended.is_empty() {
+        let values: Vec<_> = model
+            .recommended
+            .iter()
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        let words = format!(
+            "this model recommends {}: used wherever you chose nothing else; /preset {PLAIN_PRESET} does without",
+            values.join(", ")
+        );
+        state.tell(Level::Info, words);
     }
     for warning in &model.warnings {
         state.tell(Level::Warn, warning.clone());

@@ -245,6 +245,16 @@ impl Sampling {
         self.temperature <= 0.0
     }
 
+    /// Takes what a model recommends (names of parameters, and values as they are written) wherever the value in force is that of
+    /// `base`, which nobody chose. A value that its parameter refuses is left out.
+    pub fn heed(&mut self, base: &Self, recommended: &[(&'static str, String)]) {
+        for (name, value) in recommended {
+            if let Some(parameter) = Parameter::find(name).filter(|p| p.get(self) == p.get(base)) {
+                let _ = parameter.set(self, value);
+            }
+        }
+    }
+
     /// The settings whose value is not `base`'s, in table order.
     pub fn differences<'a>(&'a self, base: &'a Self) -> impl Iterator<Item = &'static Parameter> + 'a {
         PARAMETERS.iter().filter(move |p| p.get(self) != p.get(base))

@@ -249,6 +249,7 @@ fn info(
         threads: plan.shape.threads,
         gpu_layers: plan.placement.gpu_layers,
         template,
+        recommended: summary.sampling.values(),
         warnings,
         builtin: source.builtin,
     }
