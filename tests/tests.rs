@@ -7,6 +7,7 @@
     reason = "a failure here fails the test"
 )]
 
+mod commands;
 #[cfg(feature = "llama")]
 mod context;
 mod docs;

@@ -13,6 +13,7 @@ use crate::domain::sampling::{Kind, PARAMETERS, Parameter};
 
 use super::bench::BenchArgs;
 use super::exit::{Exit, Stop};
+use super::prompt::PromptArgs;
 
 /// Chat with language models that run on your own machine, in your terminal.
 ///
@@ -96,6 +97,8 @@ pub(super) enum EngineChoice {
 pub(super) enum Task {
     /// Time prompt reading and generation with the engine that chats
     Bench(BenchArgs),
+    /// Print the prompt that a chat template makes of messages
+    Prompt(PromptArgs),
 }
 
 fn overflow(text: &str) -> Result<Overflow, String> {

@@ -8,6 +8,7 @@ mod input;
 mod layer;
 mod oneshot;
 mod plain;
+mod prompt;
 mod setup;
 
 use std::env;
@@ -39,6 +40,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn run(args: &Args) -> Result<Exit, Stop> {
     match &args.command {
         Some(Task::Bench(task)) => Setup::new(args)?.bench(task),
+        Some(Task::Prompt(task)) => Setup::new(args)?.prompt(task, args),
         None => match input::question(&args.question)? {
             Some(question) => Setup::new(args)?.ask(question, args.json),
             None => chat(args),

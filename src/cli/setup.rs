@@ -27,6 +27,7 @@ use super::args::{Args, EngineChoice};
 use super::bench::{self, BenchArgs};
 use super::exit::{Exit, Stop};
 use super::oneshot::{self, Format, OneShot};
+use super::prompt::{self, PromptArgs};
 use super::{layer, plain};
 
 /// What a task is started with.
@@ -118,6 +119,26 @@ impl Setup {
         let source = loader(task.model.as_deref())?;
         let (load, sampling) = (self.settings.load.clone(), self.settings.sampling.clone());
         runtime()?.block_on(bench::run(&mut engine, source, load, sampling, task, io::stdout()))
+    }
+
+    /// Prints a prompt.
+    pub(super) fn prompt(self, task: &PromptArgs, args: &Args) -> Result<Exit, Stop> {
+        self.tell_on_stderr();
+        let named = args.load.iter().find(|(option, _)| option.name == "template");
+        let named = named.map(|(_, name)| name.as_str()).filter(|name| *name != "model");
+        let (name, cache) = (from_home(&self.settings.model), self.cache());
+        let model = || {
+            models::resolve(Some(Path::new(&name)), &cache)
+                .map_err(|error| Stop::new(Exit::Model, sanitize_line(&error.to_string()).into_owned()))
+        };
+        prompt::run(task, named, model, io::stdout())
+    }
+
+    /// The folder for what can be made again.
+    fn cache(&self) -> PathBuf {
+        self.paths
+            .as_ref()
+            .map_or_else(|| env::temp_dir().join("quipu"), |paths| paths.cache().to_owned())
     }
 
     /// Talks line by line, where the terminal cannot do more.
@@ -243,10 +264,7 @@ impl Setup {
             });
         }
         let usual = self.settings.model.clone();
-        let cache = self
-            .paths
-            .as_ref()
-            .map_or_else(|| env::temp_dir().join("quipu"), |paths| paths.cache().to_owned());
+        let cache = self.cache();
         let kept: Mutex<Option<Resolved>> = Mutex::new(None);
         Arc::new(move |name| {
             let name = from_home(name.unwrap_or(&usual));

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use minijinja::value::Value;
+use minijinja::value::{Serde, Value};
 use minijinja::{Environment, context};
 
 use super::error::{TemplateError, shown};
@@ -108,6 +108,17 @@ impl Template {
         Err(refusal)
     }
 
+    /// Makes the prompt of a whole conversation as JSON has it: `messages` with whatever fields they have, and perhaps `tools` and
+    /// other names that a template knows. Nothing is rearranged, and there are no ranges and cuts, so it is for looking at.
+    ///
+    /// # Errors
+    /// When the template fails or refuses.
+    pub fn render_json(&self, conversation: &serde_json::Value, options: &Options) -> Result<String, TemplateError> {
+        let given = Value::from(Serde(conversation));
+        let names = context! { ..given, ..surroundings(options) };
+        self.run(names, conversation.to_string().len())
+    }
+
     fn finish(&self, draft: Draft, path: Path) -> Rendered {
         let Draft { text, cuts, contents } = draft;
         Rendered {
@@ -121,16 +132,20 @@ impl Template {
     /// Runs the template once.
     pub(super) fn fill(&self, messages: &[(Role, String)], options: &Options) -> Result<String, TemplateError> {
         let given: usize = messages.iter().map(|(_, content)| content.len()).sum();
+        self.run(values(messages, options), given)
+    }
+
+    /// Runs the template with these names, of which `given` bytes came from a conversation.
+    fn run(&self, names: Value, given: usize) -> Result<String, TemplateError> {
         let mut out = Capped {
             bytes: Vec::new(),
             limit: 4 * (given + self.source.len()) + ALLOWANCE,
             full: false,
         };
-        let rendered = self.env.get_template(NAME).and_then(|template| {
-            template
-                .render_captured_to(values(messages, options), &mut out)
-                .map(drop)
-        });
+        let rendered = self
+            .env
+            .get_template(NAME)
+            .and_then(|template| template.render_captured_to(names, &mut out).map(drop));
         if out.full {
             return Err(TemplateError::Flood { limit: out.limit });
         }
@@ -143,13 +158,20 @@ impl Template {
 /// What a template finds by name. What is not known stays undefined, which templates test for; none they mistake.
 fn values(messages: &[(Role, String)], options: &Options) -> Value {
     let message = |(role, content): &(Role, String)| Value::from_pairs([("role", role.as_str()), ("content", content)]);
+    context! {
+        messages => messages.iter().map(message).collect::<Vec<_>>(),
+        ..surroundings(options)
+    }
+}
+
+/// All of it but the messages.
+fn surroundings(options: &Options) -> Value {
     let thinking = match options.thinking {
         Some(Thinking::On) => Value::from(true),
         Some(Thinking::Off) => Value::from(false),
         None => Value::UNDEFINED,
     };
     context! {
-        messages => messages.iter().map(message).collect::<Vec<_>>(),
         add_generation_prompt => options.add_generation_prompt,
         bos_token => &options.bos_token,
         eos_token => &options.eos_token,

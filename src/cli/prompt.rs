@@ -1,0 +1,168 @@
+//! `quipu prompt`: the prompt that a chat template makes of messages, byte for byte and nothing else. Needs no engine.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use clap::Args;
+use serde_json::Value;
+
+use crate::domain::Role;
+use crate::gguf::ModelFile;
+use crate::models::Resolved;
+use crate::prompt::{self, Markers, Message, NAMES, Options, Template, TemplateError, Thinking};
+
+use super::exit::{Exit, Stop};
+
+/// Most bytes of messages: far more than any context holds.
+const LARGEST: u64 = 64 << 20;
+
+/// What to render. The template is that of `--template`, else the model's.
+#[derive(Args, Clone, Debug)]
+pub(super) struct PromptArgs {
+    /// A JSON file: a list of messages, or an object with 'messages' and perhaps 'tools'; '-' reads standard input
+    #[arg(long, value_name = "FILE")]
+    pub(super) messages: String,
+    /// The time that the template may print, as 2026-01-31T12:00:00; now by default
+    #[arg(long, value_name = "TIME")]
+    pub(super) now: Option<jiff::civil::DateTime>,
+    /// The text of the token that begins a sequence; the model's by default
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(super) bos_token: Option<String>,
+    /// The text of the token that ends one; the model's by default
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(super) eos_token: Option<String>,
+    /// Whether a model that can think shall; left to the template by default
+    #[arg(long, value_name = "on|off", value_parser = thinking)]
+    pub(super) thinking: Option<Thinking>,
+    /// End with the last message instead of the beginning of an answer
+    #[arg(long)]
+    pub(super) no_generation_prompt: bool,
+}
+
+fn thinking(text: &str) -> Result<Thinking, String> {
+    match text {
+        "on" => Ok(Thinking::On),
+        "off" => Ok(Thinking::Off),
+        _ => Err("give 'on' or 'off'".to_owned()),
+    }
+}
+
+/// Renders and prints. `named` is the template that was named; `model` finds the model where something of it is needed.
+///
+/// # Errors
+/// A usage error for messages or a template that cannot be read, a failure where the template refuses.
+pub(super) fn run(
+    args: &PromptArgs,
+    named: Option<&str>,
+    model: impl FnOnce() -> Result<Resolved, Stop>,
+    mut out: impl Write,
+) -> Result<Exit, Stop> {
+    let conversation = conversation(&args.messages)?;
+    let (template, bos, eos) = match named {
+        Some(name) => (named_template(name)?, String::new(), String::new()),
+        None => of_model(&model()?.file)?,
+    };
+    let options = Options {
+        add_generation_prompt: !args.no_generation_prompt,
+        bos_token: args.bos_token.clone().unwrap_or(bos),
+        eos_token: args.eos_token.clone().unwrap_or(eos),
+        thinking: args.thinking,
+        ..Options::new(args.now.unwrap_or_else(|| jiff::Zoned::now().datetime()))
+    };
+    let refused = |error: TemplateError| Stop::new(Exit::Failed, error.to_string());
+    let text = match plain(&conversation) {
+        // As the chat does it, with its ways around a template that refuses.
+        Some(messages) => {
+            let borrowed: Vec<_> = messages
+                .iter()
+                .map(|(role, content)| Message { role: *role, content })
+                .collect();
+            let markers = Markers::new(Vec::<(String, prompt::MarkerKind)>::new()).map_err(refused)?;
+            template.render(&borrowed, &markers, &options).map_err(refused)?.text
+        }
+        None => template.render_json(&conversation, &options).map_err(refused)?,
+    };
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Stop::new(Exit::Failed, format!("cannot write the prompt: {error}")))
+        }
+        _ => Ok(Exit::Success),
+    }
+}
+
+/// The conversation: an object with `messages`.
+fn conversation(file: &str) -> Result<Value, Stop> {
+    let usage = |why: String| Stop::new(Exit::Usage, format!("the messages in '{file}' cannot be used: {why}"));
+    let mut text = String::new();
+    let read = if file == "-" {
+        io::stdin().lock().take(LARGEST).read_to_string(&mut text)
+    } else {
+        File::open(file).and_then(|opened| opened.take(LARGEST).read_to_string(&mut text))
+    };
+    read.map_err(|error| usage(format!("{error}; check the name and who may read it")))?;
+    let parsed: Value = serde_json::from_str(&text).map_err(|error| usage(format!("they are no JSON: {error}")))?;
+    let conversation = match parsed {
+        Value::Array(_) => serde_json::json!({ "messages": parsed }),
+        object => object,
+    };
+    let all_objects = |list: &Vec<Value>| list.iter().all(Value::is_object);
+    if conversation
+        .get("messages")
+        .and_then(Value::as_array)
+        .is_some_and(all_objects)
+    {
+        Ok(conversation)
+    } else {
+        Err(usage(
+            "give a list of objects with 'role' and 'content', or an object with such a list as 'messages'".to_owned(),
+        ))
+    }
+}
+
+/// The messages, where they are no more than what the chat itself has.
+fn plain(conversation: &Value) -> Option<Vec<(Role, String)>> {
+    let object = conversation.as_object().filter(|object| object.len() == 1)?;
+    let message = |message: &Value| {
+        let fields = message.as_object().filter(|fields| fields.len() == 2)?;
+        let role = serde_json::from_value(fields.get("role")?.clone()).ok()?;
+        Some((role, fields.get("content")?.as_str()?.to_owned()))
+    };
+    object.get("messages")?.as_array()?.iter().map(message).collect()
+}
+
+/// The built-in template of that name, or the one in the file of that name.
+fn named_template(name: &str) -> Result<Template, Stop> {
+    let usage = |error: TemplateError| Stop::new(Exit::Usage, error.to_string());
+    if NAMES.contains(&name) && !Path::new(name).exists() {
+        return Template::built_in(name).map_err(usage);
+    }
+    let text = fs::read_to_string(name).map_err(|error| {
+        let names = NAMES.join(", ");
+        let message = format!("there is no built-in template '{name}' and no such file can be read ({error}): give one of {names} or a file");
+        Stop::new(Exit::Usage, message)
+    })?;
+    Template::new(&text).map_err(usage)
+}
+
+/// A model's own template and the texts of its BOS and EOS tokens.
+fn of_model(file: &ModelFile) -> Result<(Template, String, String), Stop> {
+    let metadata = file.metadata();
+    let text = |key: &str| {
+        let id = metadata.u64(key).and_then(|id| usize::try_from(id).ok());
+        let token = id.and_then(|id| metadata.tokens().nth(id));
+        token.map_or_else(String::new, |bytes| String::from_utf8_lossy(bytes).into_owned())
+    };
+    let unusable = |error: TemplateError| Stop::new(Exit::Model, error.to_string());
+    let template = match metadata.chat_template().map(Template::new) {
+        Some(Ok(own)) => own,
+        Some(Err(TemplateError::NoMessages { .. })) | None => Template::built_in(prompt::DEFAULT).map_err(unusable)?,
+        Some(Err(error)) => return Err(unusable(error)),
+    };
+    Ok((
+        template,
+        text("tokenizer.ggml.bos_token_id"),
+        text("tokenizer.ggml.eos_token_id"),
+    ))
+}
