@@ -15,9 +15,13 @@ mod ends;
 mod keys;
 #[cfg(feature = "llama")]
 mod model;
+#[cfg(feature = "llama")]
+mod mutants;
 mod oneshot;
 #[cfg(feature = "llama")]
 mod parity;
+#[cfg(feature = "llama")]
+mod probe;
 mod pty;
 #[cfg(feature = "llama")]
 mod sampling;

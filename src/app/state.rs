@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::domain::inference::{
-    Failure, LoadOptions, ModelInfo, Overflow, PrefillProgress, PromptView, TurnId, Window,
+    Failure, LoadOptions, LoadStep, ModelInfo, Overflow, PrefillProgress, PromptView, TurnId, Window,
 };
 use crate::domain::{Conversation, MessageId};
 
@@ -74,6 +74,8 @@ pub enum Engine {
     Loading {
         /// The load.
         turn: TurnId,
+        /// What is being done.
+        step: LoadStep,
         /// Bytes so far.
         done: u64,
         /// Bytes in all; 0 while unknown.
@@ -248,6 +250,7 @@ impl State {
         let turn = self.next_turn();
         let loading = Engine::Loading {
             turn,
+            step: LoadStep::default(),
             done: 0,
             total: 0,
             since: self.now,

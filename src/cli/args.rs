@@ -72,6 +72,9 @@ pub(super) struct Flags {
     /// What to do when a conversation outgrows the context
     #[arg(long, global = true, value_name = "stop|drop-oldest|shift", value_parser = overflow)]
     pub(super) overflow: Option<Overflow>,
+    /// Load files that are new here at once, without trying them in a process of their own first
+    #[arg(long, global = true)]
+    pub(super) no_probe: bool,
     /// The theme: a name, or a file in the themes folder
     #[arg(long, global = true, value_name = "NAME")]
     pub(super) theme: Option<String>,
@@ -99,6 +102,25 @@ pub(super) enum Task {
     Bench(BenchArgs),
     /// Print the prompt that a chat template makes of messages
     Prompt(PromptArgs),
+    /// Try a model in this process; for quipu's own use
+    #[cfg(feature = "llama")]
+    #[command(hide = true)]
+    TryModel(TrialArgs),
+}
+
+/// A file to be tried by a process that quipu started for it.
+#[cfg(feature = "llama")]
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct TrialArgs {
+    /// The model, or its first part
+    #[arg(value_name = "FILE")]
+    pub(super) path: PathBuf,
+    /// Layers to put on graphics cards
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) on_card: u32,
+    /// Compute nothing
+    #[arg(long)]
+    pub(super) load_only: bool,
 }
 
 fn overflow(text: &str) -> Result<Overflow, String> {

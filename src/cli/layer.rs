@@ -16,6 +16,7 @@ pub(super) fn of(args: &Args) -> Result<Layer, Stop> {
         system: flags.system.clone(),
         max_tokens: flags.max_tokens.map(Amount::Exactly),
         overflow: flags.overflow,
+        probe: flags.no_probe.then_some(false),
         theme: flags.theme.clone(),
         ..Layer::default()
     };

@@ -16,8 +16,14 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+#[cfg(feature = "llama")]
+use crate::engine::local::{Depth, Trial};
+#[cfg(feature = "llama")]
+use crate::run::probe;
 use crate::text::sanitize;
 
+#[cfg(feature = "llama")]
+use self::args::TrialArgs;
 use self::args::{Args, Task};
 use self::exit::{Exit, Stop};
 use self::setup::Setup;
@@ -41,11 +47,27 @@ fn run(args: &Args) -> Result<Exit, Stop> {
     match &args.command {
         Some(Task::Bench(task)) => Setup::new(args)?.bench(task),
         Some(Task::Prompt(task)) => Setup::new(args)?.prompt(task, args),
+        #[cfg(feature = "llama")]
+        Some(Task::TryModel(task)) => Ok(try_model(task)),
         None => match input::question(&args.question)? {
             Some(question) => Setup::new(args)?.ask(question, args.json),
             None => chat(args),
         },
     }
+}
+
+/// Tries a model for the quipu that started this one. Reads no settings and keeps no log: those are the parent's.
+#[cfg(feature = "llama")]
+fn try_model(task: &TrialArgs) -> Exit {
+    let depth = if task.load_only { Depth::Load } else { Depth::Compute };
+    let sound = probe::serve(&Trial {
+        path: &task.path,
+        // The parent remembers.
+        fingerprint: "",
+        gpu_layers: task.on_card,
+        depth,
+    });
+    if sound { Exit::Success } else { Exit::Model }
 }
 
 /// Opens the chat, where there is a screen for it.

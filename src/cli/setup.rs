@@ -243,11 +243,26 @@ impl Setup {
         };
         match &self.engine {
             #[cfg(feature = "llama")]
-            EngineChoice::Local => engine::local::spawn(run::restore_terminal_now).map_err(refused),
+            EngineChoice::Local => engine::local::spawn(run::restore_terminal_now, self.prober()).map_err(refused),
             #[cfg(not(feature = "llama"))]
             EngineChoice::Local => engine::scripted::spawn(Script::default()).map_err(refused),
             EngineChoice::Scripted(None) => scripted::spawn(Script::default()).map_err(refused),
             EngineChoice::Scripted(Some(file)) => scripted::spawn(script(file)?).map_err(refused),
+        }
+    }
+
+    /// What tries files that are new here, unless that is not wanted.
+    #[cfg(feature = "llama")]
+    fn prober(&self) -> Option<Box<dyn engine::local::Prober>> {
+        if !self.settings.probe {
+            return None;
+        }
+        match env::current_exe() {
+            Ok(program) => Some(Box::new(run::probe::ChildProber::new(&program, &self.cache()))),
+            Err(error) => {
+                tracing::warn!(%error, "the system does not say what program this is: models are loaded without a trial");
+                None
+            }
         }
     }
 

@@ -71,6 +71,14 @@ pub(super) const KEYS: &[Key] = &[
         field: Field::Text(|layer| &mut layer.model),
     },
     Key {
+        section: "model",
+        name: "probe",
+        variable: "QUIPU_PROBE",
+        default: "true",
+        help: "Whether a file that is new here is first tried in a process of its own, so that a damaged one ends that and not quipu.",
+        field: Field::Switch(|layer| &mut layer.probe),
+    },
+    Key {
         section: "sampling",
         name: "preset",
         variable: "QUIPU_PRESET",

@@ -53,6 +53,8 @@ pub struct Layer {
     pub max_tokens: Option<Amount>,
     /// What to do when a conversation outgrows the context.
     pub overflow: Option<Overflow>,
+    /// Whether files that are new here are tried in a process of their own first.
+    pub probe: Option<bool>,
     /// The theme.
     pub theme: Option<String>,
     /// Whether the wheel scrolls.
@@ -108,6 +110,7 @@ impl Layer {
         }
         put(&mut settings.theme, self.theme.as_deref().map(from_home).as_ref());
         put(&mut settings.overflow, self.overflow.as_ref());
+        put(&mut settings.probe, self.probe.as_ref());
         put(&mut settings.mouse, self.mouse.as_ref());
         settings.bindings.extend_from_slice(&self.bindings);
         self.cover_sampling(settings)

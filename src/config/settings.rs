@@ -13,6 +13,8 @@ pub struct Settings {
     pub model: String,
     /// How to load models.
     pub load: LoadOptions,
+    /// Whether a model's first load is tried in a process of its own.
+    pub probe: bool,
     /// The presets that ship and the person's own, in the order in which they are offered. Names are unique.
     pub presets: Vec<Preset>,
     /// The name of the preset that `sampling` started from; one of `presets`.
@@ -51,6 +53,7 @@ impl Default for Settings {
         Self {
             model: "cria".to_owned(),
             load: LoadOptions::default(),
+            probe: true,
             presets: Preset::shipped(),
             preset: DEFAULT_PRESET.to_owned(),
             sampling: Sampling::default(),

@@ -149,6 +149,25 @@ pub struct BenchResult {
     pub generate: Duration,
 }
 
+/// What a load is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadStep {
+    /// Trying a file that is new here, where its faults harm nobody.
+    Trial,
+    /// Reading the weights.
+    #[default]
+    Weights,
+}
+
+impl fmt::Display for LoadStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Trial => "trying",
+            Self::Weights => "loading",
+        })
+    }
+}
+
 /// What the engine tells. Each event names its turn, except the last word of a dying engine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
@@ -156,6 +175,8 @@ pub enum Event {
     Loading {
         /// The load.
         turn: TurnId,
+        /// What is being done.
+        step: LoadStep,
         /// Bytes so far.
         done: u64,
         /// Bytes in all.

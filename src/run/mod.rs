@@ -11,6 +11,8 @@ pub mod logging;
 mod modes;
 mod output;
 mod panics;
+#[cfg(feature = "llama")]
+pub mod probe;
 mod screen;
 mod signals;
 mod stderr;

@@ -15,7 +15,7 @@ use crate::app::state::{Engine, Options, Overlay, ViewInfo};
 use crate::app::tuning::Tuning;
 use crate::app::{Action, Msg, update};
 use crate::domain::inference::{
-    Event, Failure, FailureKind, Finish, ModelInfo, PromptToken, PromptView, Said, Stats, Token, TurnId,
+    Event, Failure, FailureKind, Finish, LoadStep, ModelInfo, PromptToken, PromptView, Said, Stats, Token, TurnId,
 };
 
 /// A model as an engine tells of it.
@@ -153,6 +153,7 @@ fn a_model_that_is_loading_shows_how_far() {
         &mut state,
         Msg::Engine(Event::Loading {
             turn,
+            step: LoadStep::default(),
             done: 3 << 30,
             total: 4 << 30,
         }),

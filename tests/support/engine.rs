@@ -74,7 +74,7 @@ pub fn user(text: &str) -> ChatMessage {
 impl Talk {
     /// Loads a model on CPU.
     pub fn load(path: &Path, options: LoadOptions) -> Self {
-        let engine = quipu::engine::local::spawn(|_| {}).unwrap();
+        let engine = quipu::engine::local::spawn(|_| {}, None).unwrap();
         let source = ModelSource {
             notice: None,
             path: path.to_owned(),

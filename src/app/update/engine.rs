@@ -12,7 +12,12 @@ use super::{answer, model, prompt, window};
 /// Takes in an event.
 pub(super) fn told(state: &mut State, event: Event) -> Vec<Effect> {
     match event {
-        Event::Loading { turn, done, total } => model::progressed(state, turn, (done, total)),
+        Event::Loading {
+            turn,
+            step,
+            done,
+            total,
+        } => model::progressed(state, turn, step, (done, total)),
         Event::Ready { turn, model } => return model::ready(state, turn, model),
         Event::Window { turn, window } => window::moved(state, turn, window),
         Event::Shift { turn, keep, discard } => window::shifted(state, turn, keep, discard),

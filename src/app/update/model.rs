@@ -3,7 +3,7 @@
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::state::{Engine, Overlay, State};
-use crate::domain::inference::{Failure, FailureKind, ModelInfo, TurnId, Window};
+use crate::domain::inference::{Failure, FailureKind, LoadStep, ModelInfo, TurnId, Window};
 
 use crate::domain::preset::PLAIN_PRESET;
 
@@ -53,10 +53,17 @@ pub(super) fn loading(state: &State) -> Option<TurnId> {
 }
 
 /// A load told how many bytes of how many it has.
-pub(super) fn progressed(state: &mut State, of: TurnId, bytes: (u64, u64)) {
-    if let Engine::Loading { turn, done, total, .. } = &mut state.engine
+pub(super) fn progressed(state: &mut State, of: TurnId, now: LoadStep, bytes: (u64, u64)) {
+    if let Engine::Loading {
+        turn,
+        step,
+        done,
+        total,
+        ..
+    } = &mut state.engine
         && *turn == of
     {
+        *step = now;
         (*done, *total) = bytes;
         state.resident = None;
     }

@@ -11,7 +11,7 @@ use super::scene::{
 use crate::app::notice::Level;
 use crate::app::state::{Engine, Overlay};
 use crate::app::{Action, CommandId, Effect, Msg, State, update};
-use crate::domain::inference::{Event, LoadOptions, ModelInfo, TurnId};
+use crate::domain::inference::{Event, LoadOptions, LoadStep, ModelInfo, TurnId};
 
 fn load(turn: u64, name: &str) -> Effect {
     Effect::Load {
@@ -22,7 +22,14 @@ fn load(turn: u64, name: &str) -> Effect {
 }
 
 fn progress(state: &mut State, turn: TurnId, done: u64) {
-    assert_eq!(update(state, Msg::Engine(Event::Loading { turn, done, total: 90 })), []);
+    let step = LoadStep::Trial;
+    let event = Event::Loading {
+        turn,
+        step,
+        done,
+        total: 90,
+    };
+    assert_eq!(update(state, Msg::Engine(event)), []);
 }
 
 #[test]
@@ -32,6 +39,7 @@ fn a_load_is_followed_and_others_are_not() {
     progress(&mut state, TurnId(7), 60);
     let so_far = Engine::Loading {
         turn: TurnId(1),
+        step: LoadStep::Trial,
         done: 30,
         total: 90,
         since: Duration::ZERO,

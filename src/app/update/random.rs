@@ -12,8 +12,8 @@ use crate::app::state::{Engine, Overlay, Phase, Scroll, State, ViewInfo};
 use crate::app::{Effect, Msg, update};
 use crate::domain::Role;
 use crate::domain::inference::{
-    BenchResult, Command, Event, Failure, FailureKind, Finish, PrefillProgress, PromptView, Said, Stats, Token, TurnId,
-    Window,
+    BenchResult, Command, Event, Failure, FailureKind, Finish, LoadStep, PrefillProgress, PromptView, Said, Stats,
+    Token, TurnId, Window,
 };
 
 use super::scene;
@@ -93,7 +93,7 @@ fn events() -> impl Strategy<Value = Event> {
     });
     let counts = any::<(u32, u32, u32)>();
     prop_oneof![
-        2 => any::<(u64, u64)>().prop_map(move |(done, total)| Event::Loading { turn, done, total }),
+        2 => any::<(u64, u64)>().prop_map(move |(done, total)| Event::Loading { turn, step: LoadStep::default(), done, total }),
         6 => any::<bool>().prop_map(move |builtin| {
             let model = Box::new(crate::domain::inference::ModelInfo { builtin, ..scene::model("condor") });
             Event::Ready { turn, model }

@@ -2,6 +2,7 @@
 //! its name and never reaches llama.cpp.
 
 use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::domain::inference::{Failure, FailureKind, LoadOptions};
@@ -66,9 +67,8 @@ fn header(path: &Path) -> Result<Header, Failure> {
 }
 
 fn c_path(path: &Path) -> Result<CString, Failure> {
-    let text = path.to_str().and_then(|text| CString::new(text).ok());
-    text.ok_or_else(|| {
-        let message = format!("the path '{}' is not UTF-8; rename the file or its folder", shown(path));
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| {
+        let message = format!("the path '{}' holds a zero byte; name another file", shown(path));
         Failure::new(FailureKind::Model, message)
     })
 }

@@ -3,13 +3,16 @@
 
 use std::ffi::CString;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::model::LlamaModel;
 
-use crate::domain::inference::{Event, Failure, FailureKind, LoadOptions, ModelInfo, ModelSource, Token, TurnId};
+use crate::domain::inference::{
+    Event, Failure, FailureKind, LoadOptions, LoadStep, ModelInfo, ModelSource, Token, TurnId,
+};
 use crate::domain::loading::TemplateChoice;
 use crate::gguf::{GgufError, ModelFile, Summary};
 use crate::prompt::{self, Template, TemplateError};
@@ -69,20 +72,16 @@ impl Local<'_> {
         let machine = plan::Machine::here(&options.devices)?;
         let plan = plan::make(&file.footprint(), &summary, options, &machine)?;
 
+        if !source.builtin {
+            self.try_out(turn, &file, &fingerprint, options, &plan, machine.memory)?;
+        }
         self.tell(Event::Loading {
             turn,
+            step: LoadStep::Weights,
             done: 0,
             total: summary.file_bytes,
         });
-        let placed = self.place(backend, turn, path, &plan, summary.file_bytes);
-        let (mut context, plan) = match (placed, plan.on_cpu()) {
-            (Ok(context), _) => (context, plan),
-            (Err(_), Some(plan)) if !self.ends.cancel.is_stopped(turn) => {
-                tracing::warn!("the graphics card failed; loading again without it");
-                (self.place(backend, turn, path, &plan, summary.file_bytes)?, plan)
-            }
-            (Err(failure), _) => return Err(failure),
-        };
+        let (mut context, plan) = self.place_somewhere(backend, turn, path, plan, summary.file_bytes)?;
         adapters::lay(&mut context, options, &summary.architecture)?;
         let model = Arc::clone(context.model());
         let untold = |error: TemplateError| Failure::new(FailureKind::Template, error.to_string());
@@ -119,6 +118,25 @@ impl Local<'_> {
         })
     }
 
+    /// Carries out the plan, or the same without a graphics card where that fails; returns the plan that was followed.
+    fn place_somewhere(
+        &self,
+        backend: &LlamaBackend,
+        turn: TurnId,
+        path: &Path,
+        plan: Plan,
+        total: u64,
+    ) -> Result<(Context, Plan), Failure> {
+        match (self.place(backend, turn, path, &plan, total), plan.on_cpu()) {
+            (Ok(context), _) => Ok((context, plan)),
+            (Err(_), Some(plan)) if !self.ends.cancel.is_stopped(turn) => {
+                tracing::warn!("the graphics card failed; loading again without it");
+                Ok((self.place(backend, turn, path, &plan, total)?, plan))
+            }
+            (Err(failure), _) => Err(failure),
+        }
+    }
+
     /// Reads the weights and makes a context, as planned.
     fn place(
         &self,
@@ -150,34 +168,58 @@ impl Local<'_> {
         placement: &Placement,
         total: u64,
     ) -> Result<LlamaModel, Failure> {
+        let mut progress = self.progress(turn, LoadStep::Weights, total);
+        weights(backend, path, placement, &mut progress)
+    }
+
+    /// What tells how much of a model is there, as a part from 0 to 1, and answers whether to go on.
+    pub(super) fn progress(&self, turn: TurnId, step: LoadStep, total: u64) -> impl FnMut(f32) -> bool {
         let mut shown = u64::MAX;
-        let mut progress = |part: f32| {
+        move |part: f32| {
             // Whole per cents only: llama.cpp calls for every tensor.
             let percent = (f64::from(part) * 100.0) as u64;
             if percent != shown {
                 shown = percent;
                 let done = (total as f64 * f64::from(part)) as u64;
-                self.tell(Event::Loading { turn, done, total });
+                self.tell(Event::Loading {
+                    turn,
+                    step,
+                    done,
+                    total,
+                });
             }
             !self.ends.cancel.is_stopped(turn)
-        };
-        logs::begin();
-        let c_path = path.to_str().and_then(|path| CString::new(path).ok());
-        let model = c_path.and_then(|path| ffi::load_model(backend, &path, placement, &mut progress));
-        model.ok_or_else(|| {
-            tracing::error!(path = %path.display(), "loading failed");
-            let reason = logs::first_error().map_or_else(String::new, |line| format!(": {}", sanitize_line(&line)));
-            let path = path.display().to_string();
-            let path = sanitize_line(&path);
-            let message =
-                format!("llama.cpp cannot load '{path}'{reason}; the file may be damaged or too new for this quipu");
-            Failure::new(FailureKind::Model, message)
-        })
+        }
     }
 }
 
+/// Has llama.cpp read weights. `progress` is told the part done and answers whether to go on.
+///
+/// # Errors
+/// With llama.cpp's reason.
+pub(super) fn weights(
+    backend: &LlamaBackend,
+    path: &Path,
+    placement: &Placement,
+    progress: &mut dyn FnMut(f32) -> bool,
+) -> Result<LlamaModel, Failure> {
+    logs::begin();
+    // Any bytes but zero are a path to the system, and to llama.cpp.
+    let c_path = CString::new(path.as_os_str().as_bytes()).ok();
+    let model = c_path.and_then(|path| ffi::load_model(backend, &path, placement, progress));
+    model.ok_or_else(|| {
+        tracing::error!(path = %path.display(), "loading failed");
+        let reason = logs::first_error().map_or_else(String::new, |line| format!(": {}", sanitize_line(&line)));
+        let path = path.display().to_string();
+        let path = sanitize_line(&path);
+        let message =
+            format!("llama.cpp cannot load '{path}'{reason}; the file may be damaged or too new for this quipu");
+        Failure::new(FailureKind::Model, message)
+    })
+}
+
 /// The template that will be used and where it comes from, in words.
-fn chat_template(file: &ModelFile, options: &LoadOptions) -> Result<(Template, String), Failure> {
+pub(super) fn chat_template(file: &ModelFile, options: &LoadOptions) -> Result<(Template, String), Failure> {
     let untold = |error: TemplateError| Failure::new(FailureKind::Template, error.to_string());
     match &options.template {
         Some(TemplateChoice::Source(text)) => {

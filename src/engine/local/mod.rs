@@ -10,6 +10,7 @@ use crate::domain::inference::{Command, Event, Failure, FailureKind, TurnId};
 
 use self::load::Loaded;
 pub use self::quantize::quantize;
+pub use self::trial::{Depth, Prober, Trial, Verdict, attempt};
 use super::{Ends, EngineHandle, spawn as spawn_engine};
 
 mod adapters;
@@ -24,6 +25,7 @@ mod plan;
 mod quantize;
 mod sampler;
 mod sequence;
+mod trial;
 mod vocabulary;
 mod window;
 
@@ -33,15 +35,16 @@ pub fn prepare() {
 }
 
 /// Starts the engine. `last_words` is told what llama.cpp says before it aborts the process over a broken invariant; it must
-/// do little and return.
+/// do little and return. `prober` tries files before they are loaded here; without one they are loaded at once.
 ///
 /// # Errors
 /// When the system gives no thread.
-pub fn spawn(last_words: fn(&str)) -> io::Result<EngineHandle> {
+pub fn spawn(last_words: fn(&str), prober: Option<Box<dyn Prober>>) -> io::Result<EngineHandle> {
     ffi::on_abort(last_words);
     spawn_engine("quipu-engine", |ends| {
         let mut local = Local {
             ends,
+            prober,
             waiting: RefCell::default(),
         };
         local.run();
@@ -51,6 +54,8 @@ pub fn spawn(last_words: fn(&str)) -> io::Result<EngineHandle> {
 /// The engine thread's own.
 struct Local<'a> {
     ends: &'a Ends,
+    /// Tries unknown files where llama.cpp's death harms nobody.
+    prober: Option<Box<dyn Prober>>,
     /// Commands that came while a turn ran and are no business of it.
     waiting: RefCell<VecDeque<Command>>,
 }

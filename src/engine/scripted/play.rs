@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::domain::Sampling;
 use crate::domain::inference::{
-    Command, Event, Failure, FailureKind, Finish, GenerateRequest, LoadOptions, ModelInfo, PrefillProgress, PromptView,
-    Report, Said, Stats, Token, TurnId, Window,
+    Command, Event, Failure, FailureKind, Finish, GenerateRequest, LoadOptions, LoadStep, ModelInfo, PrefillProgress,
+    PromptView, Report, Said, Stats, Token, TurnId, Window,
 };
 use crate::domain::sampling::Seed;
 use crate::domain::{Role, inference::ChatMessage};
@@ -124,6 +124,7 @@ impl<'a> Player<'a> {
         for done in 0..=STEPS {
             self.tell(Event::Loading {
                 turn,
+                step: LoadStep::default(),
                 done: total * u64::from(done) / u64::from(STEPS),
                 total,
             });

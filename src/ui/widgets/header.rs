@@ -62,7 +62,7 @@ fn right(state: &State, look: Look<'_>, detail: Detail) -> Vec<Span<'static>> {
     let preset = state.tuning.label();
     let model = match &state.engine {
         Engine::Ready(model) => model,
-        Engine::Loading { .. } => return vec![Span::styled("loading the model", dim)],
+        Engine::Loading { step, .. } => return vec![Span::styled(format!("{step} the model"), dim)],
         Engine::Empty | Engine::Failed(_) => return vec![Span::styled("no model", dim)],
         Engine::Dead(_) => {
             return vec![Span::styled(

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use crate::app::state::{Engine, Phase, Running};
 use crate::app::{Action, CommandId, State};
-use crate::domain::inference::rate;
+use crate::domain::inference::{LoadStep, rate};
 use crate::ui::markdown::wrap::columns;
 use crate::ui::theme::Role;
 use crate::ui::view::Look;
@@ -97,9 +97,18 @@ fn engine(state: &State, look: Look<'_>, detail: Detail) -> Vec<Span<'static>> {
         return moving(doing(state, running, detail));
     }
     match &state.engine {
-        Engine::Loading { done, total, since, .. } => {
-            moving(loading(*done, *total, state.now.saturating_sub(*since), detail))
-        }
+        Engine::Loading {
+            step,
+            done,
+            total,
+            since,
+            ..
+        } => moving(loading(
+            *step,
+            (*done, *total),
+            state.now.saturating_sub(*since),
+            detail,
+        )),
         Engine::Ready(_) => {
             let mut spans = Vec::new();
             if let Some(words) = last(state, detail) {
@@ -113,8 +122,8 @@ fn engine(state: &State, look: Look<'_>, detail: Detail) -> Vec<Span<'static>> {
     }
 }
 
-fn loading(done: u64, total: u64, since: Duration, detail: Detail) -> String {
-    let mut words = "loading".to_owned();
+fn loading(step: LoadStep, (done, total): (u64, u64), since: Duration, detail: Detail) -> String {
+    let mut words = step.to_string();
     if let Some(percent) = (u128::from(done) * 100).checked_div(u128::from(total)) {
         words = format!("{words} {percent} %");
         if detail >= Detail::Full {

@@ -71,7 +71,13 @@ enum Words {
 fn model(state: &State, look: Look<'_>, width: usize, how: Words) -> Vec<Line<'static>> {
     let (dim, text) = (look.theme.style(Role::Dim), look.theme.style(Role::Text));
     match &state.engine {
-        Engine::Loading { done, total, since, .. } => {
+        Engine::Loading {
+            step,
+            done,
+            total,
+            since,
+            ..
+        } => {
             let part = if *total == 0 { 0.0 } else { *done as f64 / *total as f64 };
             let (full, empty) = gauge(part, CELLS.min(width));
             let bar = vec![
@@ -79,7 +85,7 @@ fn model(state: &State, look: Look<'_>, width: usize, how: Words) -> Vec<Line<'s
                 Span::styled(empty, look.theme.style(Role::GaugeEmpty)),
             ];
             let words = format!(
-                "loading  {:.0} %  ·  {} of {}  ·  {} s",
+                "{step}  {:.0} %  ·  {} of {}  ·  {} s",
                 part * 100.0,
                 bytes(*done),
                 bytes(*total),
