@@ -15,8 +15,13 @@ use serde::Deserialize;
 use crate::engine::{Talk, cria, user};
 use crate::{gguf, shapes};
 
+/// Tokens that are the same on every processor, in the greedy case: kernels for other instructions round other last bits, and
+/// further on these decide.
+const ANYWHERE: usize = 8;
+
 #[derive(Deserialize)]
 struct Fixture {
+    processor: String,
     prompt: String,
     question: String,
     cases: Vec<Case>,
@@ -34,6 +39,23 @@ struct Case {
 struct Said {
     prompt: Vec<i32>,
     said: BTreeMap<String, Vec<i32>>,
+}
+
+/// The instructions that llama.cpp's kernels are chosen by, as `scripts/parity` tells them too.
+fn processor() -> String {
+    let mut words = vec![env::consts::ARCH];
+    #[cfg(target_arch = "x86_64")]
+    for (name, there) in [
+        ("avx2", is_x86_feature_detected!("avx2")),
+        ("avx512f", is_x86_feature_detected!("avx512f")),
+        ("avx512_vnni", is_x86_feature_detected!("avx512vnni")),
+        ("avx512_bf16", is_x86_feature_detected!("avx512bf16")),
+    ] {
+        if there {
+            words.push(name);
+        }
+    }
+    words.join(" ")
 }
 
 fn fixture() -> Fixture {
@@ -95,6 +117,7 @@ fn hold(name: &str) {
     let (_, write) = MODELS.into_iter().find(|(known, _)| *known == name).unwrap();
     write(&path);
     let Fixture {
+        processor: recorded,
         prompt,
         question,
         cases,
@@ -111,12 +134,17 @@ fn hold(name: &str) {
         expected.prompt
     );
     assert_eq!(view.tokens.iter().map(|t| t.text.as_str()).collect::<String>(), prompt);
-    for case in &cases {
+    let same_kernels = recorded == processor();
+    for case in cases.iter().filter(|case| same_kernels || case.name == "greedy") {
         let mut talk = Talk::load(&path, options());
         let answer = talk.ask(&[user(&question)], settings(case), Some(64));
         let said: Vec<i32> = answer.tokens.iter().map(|t| t.0).collect();
         let reference = &expected.said[&case.name];
         assert!(!reference.is_empty(), "{}", case.name);
+        if !same_kernels {
+            assert_eq!(said[..ANYWHERE], reference[..ANYWHERE], "{name}");
+            continue;
+        }
         // The reference counts the token that ends a turn among what was said.
         let (_, but_last) = reference.split_last().unwrap();
         assert!(
