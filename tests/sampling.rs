@@ -77,10 +77,25 @@ fn a_schema_makes_json() {
 
 #[test]
 fn what_is_no_grammar_is_named() {
+    let deep = format!("root ::= {}", "(".repeat(1 << 20));
     for (form, text, why) in [
-        (GrammarForm::Gbnf, "root ::= \"unfinished", "GBNF"),
+        (
+            GrammarForm::Gbnf,
+            "root ::= a\na ::= \"unfinished",
+            "line 2: expected a closing quote for the text",
+        ),
+        (GrammarForm::Gbnf, "root ::= root \"x\"", "left recursion"),
+        // Deep enough to overflow the stack of a parser that recurses.
+        (GrammarForm::Gbnf, &deep, "groups within each other"),
+        (GrammarForm::JsonSchema, "[]", "an object in braces"),
+        (GrammarForm::JsonSchema, r##"{"$ref":"#"}"##, "cannot be used"),
+        (
+            GrammarForm::JsonSchema,
+            r##"{"allOf":[{"$ref":"#"}]}"##,
+            "cannot be used",
+        ),
         (GrammarForm::Gbnf, "answer ::= \"yes\"", "no rule 'root"),
-        (GrammarForm::Gbnf, "root ::= nothing", "GBNF"),
+        (GrammarForm::Gbnf, "root ::= nothing", "there is no rule 'nothing'"),
         (GrammarForm::Gbnf, "", "no rule 'root"),
         (GrammarForm::JsonSchema, "{", "no JSON"),
         (GrammarForm::JsonSchema, r#"{"type":"nonsense"}"#, "llama.cpp"),

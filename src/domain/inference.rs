@@ -308,7 +308,7 @@ pub struct Said {
 /// What a token was drawn from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Its probability under the model's own distribution, before any stage (biases are part of it).
+    /// Its probability under the model's own distribution, before any stage and without biases.
     pub probability: f32,
     /// Its probability after all stages.
     pub after: f32,
@@ -333,7 +333,7 @@ pub struct Candidate {
     pub logit: f32,
     /// Its probability before any stage.
     pub before: f32,
-    /// Its probability after all stages; `None` where one removed it.
+    /// Its probability after all stages; `None` where one removed it, or where a bias or the grammar banned it.
     pub after: Option<f32>,
     /// The stage that removed it.
     pub removed: Option<Stage>,

@@ -316,7 +316,8 @@ fn draw(loaded: &mut Loaded, sampler: &mut Sampler) -> Result<Drawn, Failure> {
         ),
         Undrawn::NoWayOn => Failure::new(
             FailureKind::Grammar,
-            "the grammar lets nothing follow here: mend it, or '/grammar off' goes on without",
+            "the grammar or the biases let nothing follow here: mend them, or go on without by '/grammar off' and '/set \
+             logit-bias off'",
         ),
     })
 }

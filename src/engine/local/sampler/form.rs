@@ -15,10 +15,9 @@ use crate::domain::sampling::{BiasedToken, GrammarForm};
 use crate::text::sanitize_line;
 
 use super::candidates::candidate;
+use super::gbnf;
+use crate::engine::local::logs;
 use crate::engine::local::vocabulary::Vocabulary;
-
-/// Where a grammar begins.
-const ROOT: &str = "root";
 
 /// A grammar, and how far the answer is in it.
 pub(super) struct Form {
@@ -45,22 +44,26 @@ impl Form {
         let text = match grammar.form {
             GrammarForm::Gbnf => grammar.text.clone(),
             GrammarForm::JsonSchema => {
-                serde_json::from_str::<serde_json::Value>(&grammar.text)
+                // This parser says where, and bounds the depth on which llama.cpp's would recurse.
+                let schema: serde_json::Value = serde_json::from_str(&grammar.text)
                     .map_err(|error| refused("JSON schema", &format!("it is no JSON ({error})")))?;
-                json_schema_to_grammar(&grammar.text)
-                    .map_err(|_| refused("JSON schema", "llama.cpp makes no grammar of it"))?
+                if !(schema.is_object() || schema.is_boolean()) {
+                    return Err(refused("JSON schema", "a schema is an object in braces"));
+                }
+                json_schema_to_grammar(&grammar.text).map_err(|_| {
+                    refused(
+                        "JSON schema",
+                        "llama.cpp makes no grammar of it: a '$ref' leads nowhere, or a 'pattern' is not supported",
+                    )
+                })?
             }
         };
-        // llama.cpp takes the lack of the rule for a broken invariant.
-        let has_root = text.lines().any(|line| {
-            let rest = line.trim_start().strip_prefix(ROOT).map(str::trim_start);
-            rest.is_some_and(|rest| rest.starts_with("::="))
-        });
-        if !has_root {
-            return Err(refused("grammar", "it has no rule 'root ::= …'"));
-        }
-        let grammar = LlamaSampler::grammar(model, &text, ROOT)
-            .map_err(|_| refused("grammar", "llama.cpp cannot parse it as GBNF"))?;
+        gbnf::check(&text).map_err(|mistake| refused("grammar", &mistake.to_string()))?;
+        logs::begin();
+        let grammar = LlamaSampler::grammar(model, &text, gbnf::ROOT).map_err(|_| {
+            let why = logs::first_error().unwrap_or_else(|| "llama.cpp cannot parse it as GBNF".to_owned());
+            refused("grammar", &why)
+        })?;
         Ok(Some(Self { grammar, broken: false }))
     }
 

@@ -40,6 +40,20 @@ pub(super) fn rank(logits: &[f32], token: Token) -> u32 {
     own.map_or(0, |own| logits.iter().map(|logit| u32::from(logit > own)).sum())
 }
 
+/// The highest of all logits; `None` where one of them is no number.
+pub(super) fn highest_of_numbers(logits: &[f32]) -> Option<f32> {
+    // A flag per lane, as a number: a branch would look at one logit at a time.
+    let (chunks, rest) = logits.as_chunks::<LANES>();
+    let mut odd = [0_u32; LANES];
+    for chunk in chunks {
+        for (odd, logit) in odd.iter_mut().zip(chunk) {
+            *odd |= u32::from(logit.is_nan());
+        }
+    }
+    let numbers = odd.iter().all(|odd| *odd == 0) && !rest.iter().any(|logit| logit.is_nan());
+    numbers.then(|| highest(logits))
+}
+
 /// Numbers looked at side by side: as many as the widest registers hold.
 const LANES: usize = 16;
 
@@ -86,14 +100,15 @@ fn exp(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0;
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;
-    let rounded = x.mul_add(std::f32::consts::LOG2_E, ROUND);
+    // No fused multiplication: where the processor has none it is a call, and a hundred times as slow.
+    let rounded = x * std::f32::consts::LOG2_E + ROUND;
     let whole = rounded - ROUND;
-    let rest = whole.mul_add(-LN_2_LOW, whole.mul_add(-LN_2_HIGH, x));
+    let rest = x - whole * LN_2_HIGH - whole * LN_2_LOW;
     let mut polynomial = 1.987_569_1e-4_f32;
     for coefficient in [1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5] {
-        polynomial = polynomial.mul_add(rest, coefficient);
+        polynomial = polynomial * rest + coefficient;
     }
-    let of_rest = polynomial.mul_add(rest * rest, rest) + 1.0;
+    let of_rest = polynomial * (rest * rest) + rest + 1.0;
     let exponent = rounded.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(127) << 23;
     of_rest * f32::from_bits(exponent)
 }
@@ -130,6 +145,20 @@ mod tests {
         let logits = [1.0, 3.0, 3.0, -1.0];
         assert_eq!([0, 1, 2, 3].map(|id| rank(&logits, Token(id))), [2, 0, 0, 3]);
         assert_eq!(rank(&logits, Token(-1)), 0);
+    }
+
+    #[test]
+    fn one_that_is_no_number_is_found_anywhere() {
+        for size in [1, 16, 40] {
+            let logits: Vec<f32> = (0..size).map(|n| n as f32).collect();
+            assert_eq!(highest_of_numbers(&logits), Some((size - 1) as f32));
+            for at in 0..size as usize {
+                let mut logits = logits.clone();
+                logits[at] = f32::NAN;
+                assert_eq!(highest_of_numbers(&logits), None, "{at} of {size}");
+            }
+        }
+        assert_eq!(highest_of_numbers(&[]), Some(f32::NEG_INFINITY));
     }
 
     #[test]

@@ -5,8 +5,11 @@
 
 mod candidates;
 mod form;
+mod gbnf;
 mod look;
 mod stages;
+#[cfg(test)]
+mod tests;
 mod watch;
 
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -48,6 +51,8 @@ pub(super) struct Sampler {
     candidates: LlamaTokenDataArray,
     /// The prompt and what was said: what a rebuilt stage must know of.
     history: Vec<LlamaToken>,
+    /// Tokens drawn so far.
+    said: u32,
     watch: Option<Watch>,
 }
 
@@ -91,6 +96,7 @@ impl Sampler {
             seed,
             candidates: LlamaTokenDataArray::new(Vec::new(), false),
             history,
+            said: 0,
             watch: None,
             model,
         })
@@ -119,19 +125,21 @@ impl Sampler {
         }
         self.biases = biases;
         let old = mem::replace(&mut self.settings, settings);
+        // What draws for itself and is made anew would draw again what it drew at the beginning.
+        let seed = self.seed.wrapping_add(self.said).min(Seed::MAX);
         let mut kept: Vec<_> = mem::take(&mut self.stages);
         for stage in stages::active(&self.settings) {
             let same = stages::is_same(stage, &old, &self.settings);
             let found = kept.iter().position(|(s, _)| *s == stage).filter(|_| same);
             let sampler = found.map_or_else(
-                || stages::build(stage, &self.settings, &self.model, self.seed, &self.history),
+                || stages::build(stage, &self.settings, &self.model, seed, &self.history),
                 |at| kept.swap_remove(at).1,
             );
             self.stages.push((stage, sampler));
         }
         let pick = Pick::of(&self.settings);
         if pick != self.pick.0 {
-            self.pick = (pick, pick.build(self.model.n_vocab(), self.seed));
+            self.pick = (pick, pick.build(self.model.n_vocab(), seed));
         }
         Ok(())
     }
@@ -142,7 +150,7 @@ impl Sampler {
     /// See [`Undrawn`].
     pub(super) fn draw(&mut self, logits: &[f32]) -> Result<Drawn, Undrawn> {
         if self.biases.is_empty() {
-            return self.draw_from(logits);
+            return self.draw_from(logits, logits);
         }
         let mut biased = mem::take(&mut self.biased);
         biased.clear();
@@ -152,35 +160,42 @@ impl Sampler {
                 *logit += bias;
             }
         }
-        let drawn = self.draw_from(&biased);
+        let drawn = self.draw_from(&biased, logits);
         self.biased = biased;
         drawn
     }
 
-    fn draw_from(&mut self, logits: &[f32]) -> Result<Drawn, Undrawn> {
-        let mut token = self.select(logits, false)?;
+    /// Draws from `logits`, of which the model computed `raw`.
+    fn draw_from(&mut self, logits: &[f32], raw: &[f32]) -> Result<Drawn, Undrawn> {
+        match look::highest_of_numbers(logits) {
+            None => return Err(Undrawn::NoNumbers),
+            Some(f32::NEG_INFINITY) if !self.biases.is_empty() => return Err(Undrawn::NoWayOn),
+            Some(highest) if !highest.is_finite() => return Err(Undrawn::NoNumbers),
+            Some(_) => {}
+        }
+        let mut token = self.select(logits, raw, false)?;
         // As llama.cpp does it: the form is asked of the token that was drawn, which nearly always has it, and only where it
         // has not of the whole vocabulary, which takes a hundred times longer.
         if self.form.as_mut().is_some_and(|form| !form.allows(token)) {
-            token = self.select(logits, true)?;
+            token = self.select(logits, raw, true)?;
         }
         let report = self.watch.as_ref().map(|watch| {
             let chosen = self.candidates.selected.and_then(|at| self.candidates.data.get(at));
             let logit = chosen.filter(|c| c.id().0 == token.0).map(LlamaTokenData::logit);
-            Box::new(watch.report(logits, token, logit))
+            Box::new(watch.report(raw, token, logit))
         });
         self.accept(token);
         Ok(Drawn { token, report })
     }
 
     /// Has the stages and the draw select a token, among those only that the form allows where it is `formed`.
-    fn select(&mut self, logits: &[f32], formed: bool) -> Result<Token, Undrawn> {
+    fn select(&mut self, logits: &[f32], raw: &[f32], formed: bool) -> Result<Token, Undrawn> {
         let bare = self.stages.iter().all(|(stage, _)| *stage == Stage::Temperature);
         if self.settings.is_greedy() && bare && self.pick.0 == Pick::Distribution && !formed {
             let token = greedy(logits).ok_or(Undrawn::NoNumbers)?;
             self.candidates.selected = None;
             if let Some(watch) = &mut self.watch {
-                watch.begin(logits, None);
+                watch.begin(raw, None);
                 watch.greedy(token);
             }
             return Ok(token);
@@ -193,15 +208,22 @@ impl Sampler {
             }
         }
         if let Some(watch) = &mut self.watch {
-            let sorted = self.candidates.sorted.then_some(self.candidates.data.as_slice());
-            watch.begin(logits, sorted);
+            // What leads is the raw distribution's only where nothing was added to it.
+            let leads = self.candidates.sorted && self.biases.is_empty();
+            watch.begin(raw, leads.then_some(self.candidates.data.as_slice()));
         }
+        // A leading top-k has done its work already.
+        let mut before = logits.len();
         for (stage, sampler) in &mut self.stages {
-            let before = self.candidates.data.len();
             self.candidates.apply_sampler(sampler);
             if let Some(watch) = &mut self.watch {
                 watch.stage(*stage, before, &self.candidates.data);
             }
+            before = self.candidates.data.len();
+        }
+        // llama.cpp's draws stumble over what is no number, and over nothing at all.
+        if !drawable(&self.candidates.data) {
+            return Err(Undrawn::NoNumbers);
         }
         if let Some(watch) = &mut self.watch {
             watch.end(&self.candidates.data);
@@ -244,5 +266,12 @@ impl Sampler {
             }
         }
         self.history.push(token);
+        self.said = self.said.wrapping_add(1);
     }
+}
+
+/// Whether there is a candidate with a finite logit, and none whose logit is no number.
+fn drawable(candidates: &[LlamaTokenData]) -> bool {
+    let logits = || candidates.iter().map(LlamaTokenData::logit);
+    logits().all(|logit| logit < f32::INFINITY) && logits().any(f32::is_finite)
 }
