@@ -179,14 +179,21 @@ pub(super) fn set_parameter(
         Kind::Written(_) => given.texts().filter(|text| !text.contains('\0')),
         Kind::Switch => given.switch().map(|on| on.to_string()),
         Kind::Seed if given.text() == Some("random") => Some("random".to_owned()),
+        _ if given.text() == Some("off") && parameter.off.is_some() => Some("off".to_owned()),
         _ => given.number(),
     };
-    let accepted = text.is_some_and(|text| set(&text).is_ok());
-    if accepted {
-        Ok(())
-    } else {
-        Err(refusal(parameter.name, &parameter.kind.to_string(), given, written))
-    }
+    let Some(text) = text else {
+        return Err(refusal(parameter.name, &parameter.kind.to_string(), given, written));
+    };
+    set(&text).map_err(|refused| {
+        let quotes = quotes(given, &refused.remedy);
+        format!(
+            "'{}' is no value for {}: {}{quotes}",
+            shown(written),
+            refused.name,
+            refused.remedy
+        )
+    })
 }
 
 /// Reads the value of a load option and hands its text to `set`.
@@ -215,12 +222,17 @@ pub(super) fn variable(name: &str) -> String {
 }
 
 fn refusal(name: &str, accepts: &str, given: Given<'_>, written: &str) -> String {
-    let quotes = if given.is_quoted_number() && accepts.contains("number") {
+    let quotes = quotes(given, accepts);
+    format!("'{}' is no value for {name}: give {accepts}{quotes}", shown(written))
+}
+
+/// A word more where a number stands in quotes.
+fn quotes(given: Given<'_>, accepts: &str) -> &'static str {
+    if given.is_quoted_number() && accepts.contains("number") {
         ", without quotes"
     } else {
         ""
-    };
-    format!("'{}' is no value for {name}: give {accepts}{quotes}", shown(written))
+    }
 }
 
 /// A text without control characters, which have no business in a name or a prompt; lines and tabs may be.

@@ -97,6 +97,7 @@ fn a_file_sets_every_kind_of_key() {
         [sampling]
         preset = "mine"
         top-k = 5
+        typical-p = "off"
         [presets.mine]
         temperature = 1
         seed = 7

@@ -56,7 +56,7 @@ impl Preset {
             let row = Parameter::find(parameter).ok_or_else(|| Refused {
                 name: "preset",
                 value: parameter.to_owned(),
-                accepts: "the name of a sampling parameter".to_owned(),
+                remedy: "give the name of a sampling parameter".to_owned(),
             })?;
             row.set(&mut sampling, value)?;
         }

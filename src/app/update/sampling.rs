@@ -139,6 +139,7 @@ mod tests {
     use super::*;
     use crate::app::update::scene::{answering, draft, last_notice, loading, ready, send};
     use crate::domain::Sampling;
+    use crate::domain::sampling::Stage;
 
     #[test]
     fn assignments_are_read_as_people_write_them() {
@@ -185,6 +186,19 @@ mod tests {
     }
 
     #[test]
+    fn a_stage_is_switched_off_by_its_value_and_by_the_list() {
+        let mut state = answering("hi");
+        let tuned = |effects: Vec<Effect>| match effects.as_slice() {
+            [_, Effect::Engine(Command::Tune(sampling))] => sampling.clone(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(tuned(send(&mut state, "/set top-k off")).top_k, 0);
+        assert_eq!(last_notice(&state).1, "top-k 40 → 0");
+        let stages = tuned(send(&mut state, "/set stages temperature, top-p")).stages;
+        assert_eq!(stages, [Stage::Temperature, Stage::TopP]);
+    }
+
+    #[test]
     fn a_parameter_is_explained() {
         let mut state = ready();
         assert_eq!(send(&mut state, "/set top_p"), [draft("")]);
@@ -196,6 +210,10 @@ mod tests {
     #[test]
     fn what_cannot_be_set_is_kept_to_be_mended() {
         let cases = [
+            (
+                "/set stages top-k,tempreature",
+                "'top-k,tempreature' is no value for stages: there is no stage 'tempreature', did you mean temperature?",
+            ),
             ("/set top-p 2", "'2' is no value for top-p: give a number from 0 to 1"),
             (
                 "/set tmeperature 2",

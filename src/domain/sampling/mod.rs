@@ -8,65 +8,13 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 mod parameter;
+mod stage;
 mod table;
 mod written;
 
 pub use parameter::{Kind, Parameter, Refused, Value};
+pub use stage::{Stage, WrongStage};
 pub use table::PARAMETERS;
-
-/// One step between raw logits and the draw. Each stage removes candidates or changes their logits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Stage {
-    /// Repeat, frequency and presence penalties over the last tokens.
-    Penalties,
-    /// "Don't repeat yourself": a penalty that grows with the length of a repeated sequence.
-    Dry,
-    /// Keep what lies within n standard deviations of the best logit.
-    TopNSigma,
-    /// Keep the k likeliest.
-    TopK,
-    /// Locally typical sampling.
-    Typical,
-    /// Nucleus sampling: keep the likeliest that together reach p.
-    TopP,
-    /// Keep what has at least p times the probability of the likeliest.
-    MinP,
-    /// Exclude top choices, now and then.
-    Xtc,
-    /// Sharpen or flatten what is left.
-    Temperature,
-}
-
-impl Stage {
-    /// The name that people write.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Penalties => "penalties",
-            Self::Dry => "dry",
-            Self::TopNSigma => "top-n-sigma",
-            Self::TopK => "top-k",
-            Self::Typical => "typical",
-            Self::TopP => "top-p",
-            Self::MinP => "min-p",
-            Self::Xtc => "xtc",
-            Self::Temperature => "temperature",
-        }
-    }
-
-    /// llama.cpp's default order.
-    pub const ORDER: [Self; 9] = [
-        Self::Penalties,
-        Self::Dry,
-        Self::TopNSigma,
-        Self::TopK,
-        Self::Typical,
-        Self::TopP,
-        Self::MinP,
-        Self::Xtc,
-        Self::Temperature,
-    ];
-}
 
 /// Where the randomness of the draw comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -181,7 +129,7 @@ pub struct Sampling {
     pub min_keep: u32,
     /// Version of mirostat, which takes the place of all stages but the temperature; 0 is off.
     pub mirostat: u32,
-    /// The surprise that mirostat aims at, in nats.
+    /// The surprise that mirostat aims at, in bits.
     pub mirostat_tau: f32,
     /// How fast mirostat learns.
     pub mirostat_eta: f32,
@@ -295,6 +243,25 @@ mod tests {
     }
 
     #[test]
+    fn off_is_a_value_that_does_nothing() {
+        for p in PARAMETERS.iter().filter(|p| p.off.is_some()) {
+            let (mut word, mut value) = (Sampling::default(), Sampling::default());
+            p.set(&mut word, " Off ").unwrap();
+            p.set(&mut value, p.off.unwrap()).unwrap();
+            assert_eq!(word, value, "{}", p.name);
+        }
+        let mut settings = Sampling::default();
+        Parameter::find("top-p").unwrap().set(&mut settings, "off").unwrap();
+        assert_eq!(settings.top_p, 1.0);
+        assert!(
+            Parameter::find("xtc-threshold")
+                .unwrap()
+                .set(&mut settings, "off")
+                .is_err()
+        );
+    }
+
+    #[test]
     fn names_and_aliases_are_unique_and_found() {
         let mut seen = std::collections::HashSet::new();
         for p in PARAMETERS {
@@ -313,6 +280,16 @@ mod tests {
         assert_eq!(
             refused.to_string(),
             "'1.5' is no value for top-p: give a number from 0 to 1"
+        );
+        let stages = Parameter::find("stages").unwrap();
+        let wrong = |settings: &mut Sampling, text| stages.set(settings, text).unwrap_err().to_string();
+        assert_eq!(
+            wrong(&mut settings, "top-k,top-q"),
+            "'top-k,top-q' is no value for stages: there is no stage 'top-q', did you mean top-k?"
+        );
+        assert_eq!(
+            wrong(&mut settings, "xtc,xtc"),
+            "'xtc,xtc' is no value for stages: 'xtc' stands twice, name it once"
         );
         for bad in ["", "nan", "-1", "abc", "inf", "4294967295"] {
             assert!(

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{PARAMETERS, Sampling, Seed};
+use super::{PARAMETERS, Sampling, Seed, Stage, written};
 
 /// What a parameter may be set to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,6 +74,7 @@ pub(super) enum Field {
     Whole(fn(&mut Sampling) -> &mut u32),
     Seed(fn(&mut Sampling) -> &mut Seed),
     Switch(fn(&mut Sampling) -> &mut bool),
+    Stages(fn(&mut Sampling) -> &mut Vec<Stage>),
     Written(fn(&Sampling) -> String, fn(&mut Sampling, &str) -> Option<()>),
 }
 
@@ -88,6 +89,8 @@ pub struct Parameter {
     pub kind: Kind,
     /// One line on what it does.
     pub help: &'static str,
+    /// The value that does nothing, which the word `off` stands for; `None` where there is none.
+    pub off: Option<&'static str>,
     pub(super) field: Field,
 }
 
@@ -98,17 +101,13 @@ pub struct Refused {
     pub name: &'static str,
     /// What was typed.
     pub value: String,
-    /// What would be accepted.
-    pub accepts: String,
+    /// What is wrong with it, or what would be accepted.
+    pub remedy: String,
 }
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "'{}' is no value for {}: give {}",
-            self.value, self.name, self.accepts
-        )
+        write!(f, "'{}' is no value for {}: {}", self.value, self.name, self.remedy)
     }
 }
 
@@ -132,6 +131,7 @@ impl Parameter {
             Field::Whole(f) => Value::Whole(*f(&mut copy)),
             Field::Seed(f) => Value::Seed(*f(&mut copy)),
             Field::Switch(f) => Value::Switch(*f(&mut copy)),
+            Field::Stages(f) => Value::Text(written::stages(f(&mut copy))),
             Field::Written(get, _) => Value::Text(get(&copy)),
         }
     }
@@ -141,18 +141,20 @@ impl Parameter {
         self.get(&Sampling::default())
     }
 
-    /// Reads `text` and sets it.
+    /// Reads `text` and sets it. The word `off` stands for the value that does nothing, where there is one.
     ///
     /// # Errors
-    /// What would be accepted, when `text` is not a number or is out of range.
+    /// What is wrong with `text`, or what would be accepted. Nothing is set then.
     pub fn set(&self, settings: &mut Sampling, text: &str) -> Result<(), Refused> {
         let whole = text;
         let text = text.trim();
-        let refused = || Refused {
+        let text = self.off.filter(|_| text.eq_ignore_ascii_case("off")).unwrap_or(text);
+        let because = |remedy: String| Refused {
             name: self.name,
             value: text.to_owned(),
-            accepts: self.kind.to_string(),
+            remedy,
         };
+        let refused = || because(format!("give {}", self.kind));
         match (self.field, self.kind) {
             (Field::Real(f), Kind::Real { min, max }) => {
                 let x: f32 = text.parse().map_err(|_| refused())?;
@@ -173,6 +175,9 @@ impl Parameter {
                     "false" | "off" | "no" | "0" => false,
                     _ => return Err(refused()),
                 }
+            }
+            (Field::Stages(f), _) => {
+                *f(settings) = written::read_stages(text).map_err(|wrong| because(wrong.to_string()))?;
             }
             // Blanks may be part of it.
             (Field::Written(_, set), _) => set(settings, whole).ok_or_else(refused)?,

@@ -1,6 +1,6 @@
 //! How lists among the sampling settings are written in one line: by people behind a flag, in the configuration, and back.
 
-use super::{Bias, BiasedToken, Stage};
+use super::{Bias, BiasedToken, Stage, WrongStage};
 
 /// What stands for an empty list.
 const OFF: &str = "off";
@@ -52,20 +52,14 @@ fn escape(text: &str) -> String {
 }
 
 /// The stages of these names, each at most once.
-pub(super) fn read_stages(line: &str) -> Option<Vec<Stage>> {
-    let mut stages = Vec::new();
+///
+/// # Errors
+/// The name that is wrong, and how.
+pub(super) fn read_stages(line: &str) -> Result<Vec<Stage>, WrongStage> {
     if matches!(line.trim(), "" | OFF) {
-        return Some(stages);
+        return Ok(Vec::new());
     }
-    for name in line.split(',') {
-        let name = name.trim().to_lowercase().replace('_', "-");
-        let stage = Stage::ORDER.into_iter().find(|stage| stage.name() == name)?;
-        if stages.contains(&stage) {
-            return None;
-        }
-        stages.push(stage);
-    }
-    Some(stages)
+    Stage::list(line)
 }
 
 /// The line that [`read_stages`] reads back.
@@ -122,9 +116,10 @@ mod tests {
         assert_eq!((split("a,,b"), split("a\\")), (None, None));
         assert_eq!(
             read_stages("Top_K, temperature"),
-            Some(vec![Stage::TopK, Stage::Temperature])
+            Ok(vec![Stage::TopK, Stage::Temperature])
         );
-        assert_eq!((read_stages("top-k,top-k"), read_stages("topk")), (None, None));
+        assert_eq!(read_stages("off"), Ok(Vec::new()));
+        assert!(read_stages("top-k,top-k").is_err());
         let moved = read_biases(" yes=1.5,#12=-inf").unwrap();
         assert_eq!(moved[0].token, BiasedToken::Text(" yes".to_owned()));
         assert_eq!(

@@ -18,7 +18,7 @@ pub(super) enum Pick {
     Mirostat {
         /// 1 or 2.
         version: u32,
-        /// Its aim in nats.
+        /// Its aim in bits.
         tau: f32,
         /// Its rate of learning.
         eta: f32,
