@@ -8,6 +8,7 @@ use std::io;
 use crate::domain::Sampling;
 use crate::domain::inference::{Command, Event, Failure, FailureKind, TurnId};
 
+pub use self::drawing::Drawing;
 use self::load::Loaded;
 pub use self::quantize::quantize;
 pub use self::trial::{Depth, Prober, Trial, Verdict, attempt};
@@ -17,6 +18,7 @@ mod adapters;
 mod backend;
 mod bench;
 mod conflicts;
+mod drawing;
 mod ffi;
 mod generate;
 mod load;
