@@ -183,7 +183,7 @@ impl<W: Write> Printer<W> {
                 json!({
                     "id": t.0, "text": s.text, "logprob": report.map(|r| r.probability.ln()),
                     "probability": report.map(|r| r.probability), "probability_after": report.map(|r| r.after),
-                    "rank": report.map(|r| r.rank), "entropy": report.map(|r| r.entropy),
+                    "bytes": report.map(|r| &r.bytes), "generation": report.map(|r| r.generation), "rank": report.map(|r| r.rank), "entropy": report.map(|r| r.entropy),
                     "kept": report.map(kept), "candidates": report.map(candidates),
                 })
             })

@@ -316,6 +316,10 @@ pub struct Report {
     pub rank: u32,
     /// Entropy of the distribution before any stage, in bits.
     pub entropy: f32,
+    /// Which settings were in force: 0 for those of the request, one more with every change that the answer took on.
+    pub generation: u32,
+    /// The token's own bytes, which may be a part of a character; none for a control token.
+    pub bytes: Vec<u8>,
     /// How many candidates each stage left, in the order in which they ran.
     pub kept: Vec<(Stage, u32)>,
     /// The likeliest before any stage, and the token itself where it is not among them.

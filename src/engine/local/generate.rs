@@ -145,7 +145,7 @@ impl Local<'_> {
             turn.said.push(token);
             let (text, stopped) = turn.text(&loaded.vocabulary.bytes(token));
             if let Some(report) = &mut report {
-                loaded.vocabulary.put_words(report);
+                loaded.vocabulary.put_words(token, report);
             }
             self.tell(Event::Token {
                 turn: id,

@@ -162,8 +162,9 @@ impl Vocabulary {
         PromptToken { token, text, control }
     }
 
-    /// Puts the texts of its candidates into a report.
-    pub(super) fn put_words(&self, report: &mut Report) {
+    /// Puts the bytes of `token` and the texts of its candidates into a report on it.
+    pub(super) fn put_words(&self, token: Token, report: &mut Report) {
+        report.bytes = self.bytes(token);
         for candidate in &mut report.candidates {
             candidate.text = self.show(candidate.token).text;
         }

@@ -280,6 +280,8 @@ impl<'a> Player<'a> {
 
 /// A script draws from nothing: each word is certain.
 const CERTAIN: Report = Report {
+    generation: 0,
+    bytes: Vec::new(),
     probability: 1.0,
     after: 1.0,
     rank: 0,

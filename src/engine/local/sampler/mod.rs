@@ -53,6 +53,8 @@ pub(super) struct Sampler {
     history: Vec<LlamaToken>,
     /// Tokens drawn so far.
     said: u32,
+    /// Changes of the settings so far.
+    generation: u32,
     watch: Option<Watch>,
 }
 
@@ -97,6 +99,7 @@ impl Sampler {
             candidates: LlamaTokenDataArray::new(Vec::new(), false),
             history,
             said: 0,
+            generation: 0,
             watch: None,
             model,
         })
@@ -141,6 +144,7 @@ impl Sampler {
         if pick != self.pick.0 {
             self.pick = (pick, pick.build(self.model.n_vocab(), seed));
         }
+        self.generation += 1;
         Ok(())
     }
 
@@ -182,7 +186,10 @@ impl Sampler {
         let report = self.watch.as_ref().map(|watch| {
             let chosen = self.candidates.selected.and_then(|at| self.candidates.data.get(at));
             let logit = chosen.filter(|c| c.id().0 == token.0).map(LlamaTokenData::logit);
-            Box::new(watch.report(raw, token, logit))
+            Box::new(Report {
+                generation: self.generation,
+                ..watch.report(raw, token, logit)
+            })
         });
         self.accept(token);
         Ok(Drawn { token, report })

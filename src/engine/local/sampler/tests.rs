@@ -134,6 +134,20 @@ fn a_report_is_of_the_models_own_distribution() {
 }
 
 #[test]
+fn a_report_names_the_settings_that_were_in_force() {
+    let mut sampler = sampler(&settings(&[])).reporting();
+    let told = |sampler: &mut Sampler| sampler.draw(&logits(1)).unwrap().report.unwrap().generation;
+    assert_eq!(told(&mut sampler), 0);
+    sampler.tune(&vocabulary(), settings(&[("top-k", "3")])).unwrap();
+    assert!(
+        sampler
+            .tune(&vocabulary(), settings(&[("logit-bias", "#999999=1")]))
+            .is_err()
+    );
+    assert_eq!(told(&mut sampler), 1, "what was refused is not in force");
+}
+
+#[test]
 fn what_draws_anew_does_not_draw_the_same_again() {
     let adaptive = |target| {
         settings(&[

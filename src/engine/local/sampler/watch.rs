@@ -125,6 +125,7 @@ impl Watch {
             entropy: self.look.entropy,
             kept: self.kept.clone(),
             candidates,
+            ..Report::default()
         }
     }
 
