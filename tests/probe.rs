@@ -10,7 +10,7 @@ use quipu::gguf::ModelFile;
 use quipu::run::probe::{COMMAND, ChildProber};
 
 use crate::engine::cria;
-use crate::gguf;
+use crate::{gguf, shapes};
 
 /// The program, with everything it keeps below `home` and nothing to read.
 fn quipu(home: &Path) -> Command {
@@ -140,6 +140,30 @@ fn a_load_without_computing_stands_the_trial_too() {
     });
     assert_eq!(verdict, Verdict::Sound);
     assert!(parts.is_sorted() && parts.last() == Some(&1.0), "{parts:?}");
+}
+
+#[test]
+fn what_kills_llama_cpp_is_told_and_harms_nobody() {
+    let home = tempfile::tempdir().unwrap();
+    let model = home.path().join("model.gguf");
+    // The reader of headers does not know what single architectures assume.
+    let deaths = [
+        (3, 1, "mamba-base.cpp:177: GGML_ASSERT(d_inner % n_head == 0) failed"),
+        (4, 0, "it divided by zero (SIGFPE)"),
+    ];
+    for (heads, groups, reason) in deaths {
+        shapes::mamba2(&cria(), heads, groups).write(&model);
+        ModelFile::open(&model).unwrap().check().unwrap();
+        let output = ask(home.path(), &model, &[]);
+        let words = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{words}");
+        let begin = format!("quipu: llama.cpp gave up on '{}': {reason}; ", model.display());
+        assert!(words.starts_with(&begin) && words.lines().count() == 1, "{words}");
+    }
+    assert_eq!(known(home.path()), "");
+    shapes::mamba2(&cria(), 4, 2).write(&model);
+    let output = ask(home.path(), &model, &[]);
+    assert!(output.status.success(), "{output:?}");
 }
 
 #[test]

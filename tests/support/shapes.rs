@@ -52,6 +52,43 @@ pub fn mamba(donor: &Path, seed: u64) -> Gguf {
     file
 }
 
+/// A mamba2 of random weights whose state has `heads` heads and `groups` groups. It is sound where both divide 128; llama.cpp
+/// takes for granted that they do.
+pub fn mamba2(donor: &Path, heads: u64, groups: u64) -> Gguf {
+    let (width, convolution, state) = (64_u64, 4_u64, 8_u64);
+    let inner = 2 * width;
+    let channels = inner + 2 * groups * state;
+    let mut file = Gguf::new();
+    file.set("general.architecture", text("mamba2"))
+        .set("general.name", text("Tiny Mamba 2"))
+        .set("mamba2.block_count", Meta::U32(1))
+        .set("mamba2.context_length", Meta::U32(1024))
+        .set("mamba2.embedding_length", Meta::U32(width as u32))
+        .set("mamba2.feed_forward_length", Meta::U32(0))
+        .set("mamba2.attention.head_count", Meta::U32(0))
+        .set("mamba2.attention.layer_norm_rms_epsilon", Meta::F32(1e-5))
+        .set("mamba2.ssm.conv_kernel", Meta::U32(convolution as u32))
+        .set("mamba2.ssm.inner_size", Meta::U32(inner as u32))
+        .set("mamba2.ssm.state_size", Meta::U32(state as u32))
+        .set("mamba2.ssm.time_step_rank", Meta::U32(heads as u32))
+        .set("mamba2.ssm.group_count", Meta::U32(groups as u32));
+    let tokens = copy_vocabulary(&fs::read(donor).unwrap(), 0, &mut file);
+    file.set("tokenizer.chat_template", text(CHATML));
+    let random = &mut Random::new(4);
+    file.random("token_embd.weight", &[width, tokens], random)
+        .ones("output_norm.weight", &[width])
+        .ones("blk.0.attn_norm.weight", &[width])
+        .random("blk.0.ssm_in.weight", &[width, inner + channels + heads], random)
+        .filled("blk.0.ssm_conv1d.weight", &[convolution, channels], 0.25)
+        .filled("blk.0.ssm_conv1d.bias", &[channels], 0.0)
+        .filled("blk.0.ssm_dt.bias", &[heads], 0.5)
+        .filled("blk.0.ssm_a", &[1, heads], -0.5)
+        .filled("blk.0.ssm_d", &[1, heads], 1.0)
+        .ones("blk.0.ssm_norm.weight", &[inner / groups.max(1), groups.max(1)])
+        .random("blk.0.ssm_out.weight", &[inner, width], random);
+    file
+}
+
 /// A LoRA of random weights over the attention's outputs of the first two layers.
 pub fn lora(architecture: &str, width: u64, seed: u64) -> Gguf {
     let random = &mut Random::new(seed);

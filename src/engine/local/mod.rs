@@ -31,6 +31,9 @@ mod trial;
 mod vocabulary;
 mod window;
 
+#[cfg(test)]
+mod tests;
+
 /// What the process must know before any thread runs; call it first in `main`.
 pub fn prepare() {
     ffi::no_backtrace();

@@ -255,6 +255,17 @@ fn odd_but_working_vocabularies_pass() {
         with("tokenizer.ggml.tokens", texts(&["", "", "c", "d", "e", "f", "g", "h"])),
         "fine"
     );
+    // llama.cpp reads a text up to its first zero byte, and names empty ones.
+    let named = |first: &str, last: &str| {
+        with(
+            "tokenizer.ggml.tokens",
+            texts(&[first, "", "c", "d", "e", "f", "g", last]),
+        )
+    };
+    assert_eq!(named("\0", "\0x"), "fine");
+    assert!(named("a\0b", "a\0c").contains("the token 'a' twice"));
+    assert!(named("[EMPTY_1]", "x").contains("the token '[EMPTY_1]' twice"));
+    assert_eq!(named("[EMPTY_9]", "x"), "fine");
     assert_eq!(with("tokenizer.ggml.token_type", Meta::I32s(vec![1; 9])), "fine");
     assert_eq!(with("tokenizer.ggml.eot_token_id", Meta::U32(u32::MAX)), "fine");
     let bytes: Vec<Vec<u8>> = (0xf8..=0xff).map(|byte| vec![byte]).collect();

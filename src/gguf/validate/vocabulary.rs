@@ -1,6 +1,7 @@
 //! The vocabulary: that its arrays agree, that no two tokens are the same, that the tokens it depends on exist. Follows
 //! `llama_vocab::impl::load` and the tokenizers of llama-vocab.cpp, some of which end the process at the first odd text.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::super::error::{Fault, quoted};
@@ -18,7 +19,7 @@ pub(super) fn check(metadata: &Metadata) -> Result<(), Fault> {
     if tokens.item_type() != ValueType::Text || tokens.is_empty() {
         return unsound("its vocabulary is empty");
     }
-    let texts: HashSet<&[u8]> = tokens.iter_texts().collect();
+    let texts: HashSet<Cow<'_, [u8]>> = names(metadata).collect();
     distinct(&texts, metadata)?;
     parallel(
         metadata,
@@ -58,19 +59,27 @@ fn tokenizer(metadata: &Metadata) -> Result<Tokenizer, Fault> {
     Ok(tokenizer)
 }
 
-/// llama.cpp ends the process when two tokens have the same text. Empty ones are given names of their own.
-fn distinct(texts: &HashSet<&[u8]>, metadata: &Metadata) -> Result<(), Fault> {
-    let empty = metadata.tokens().filter(|text| text.is_empty()).count();
-    // The set holds all empty texts as one.
-    let same = texts.len() + empty.saturating_sub(1);
-    if same == metadata.vocabulary_size() {
+/// The tokens' texts as llama.cpp takes them: up to the first zero byte, and a name of their own for empty ones.
+fn names(metadata: &Metadata) -> impl Iterator<Item = Cow<'_, [u8]>> {
+    metadata
+        .tokens()
+        .enumerate()
+        .map(|(id, text)| match text.split(|&byte| byte == 0).next() {
+            Some([]) | None => Cow::Owned(format!("[EMPTY_{id}]").into_bytes()),
+            Some(text) => Cow::Borrowed(text),
+        })
+}
+
+/// llama.cpp ends the process when two tokens have the same text.
+fn distinct(texts: &HashSet<Cow<'_, [u8]>>, metadata: &Metadata) -> Result<(), Fault> {
+    if texts.len() == metadata.vocabulary_size() {
         return Ok(());
     }
     let mut seen = HashSet::new();
-    let twice = metadata.tokens().find(|text| !text.is_empty() && !seen.insert(*text));
+    let twice = names(metadata).find(|text| !seen.insert(text.clone()));
     unsound(format!(
         "its vocabulary has the token {} twice",
-        quoted(twice.unwrap_or_default())
+        quoted(&twice.unwrap_or_default())
     ))
 }
 
@@ -90,7 +99,7 @@ fn parallel(metadata: &Metadata, key: &str, tokens: usize, types: &[ValueType]) 
 }
 
 /// A SentencePiece vocabulary spells what it does not know byte by byte, each as `<0xNN>` or as itself.
-fn bytes(texts: &HashSet<&[u8]>) -> Result<(), Fault> {
+fn bytes(texts: &HashSet<Cow<'_, [u8]>>) -> Result<(), Fault> {
     let missing = (0..=u8::MAX).find(|&byte| {
         let named = format!("<0x{byte:02X}>");
         !texts.contains(named.as_bytes()) && !texts.contains(&[byte][..])
