@@ -10,6 +10,8 @@
 mod commands;
 #[cfg(feature = "llama")]
 mod context;
+#[cfg(feature = "llama")]
+mod dangers;
 mod docs;
 mod ends;
 mod keys;

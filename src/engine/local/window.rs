@@ -42,6 +42,12 @@ impl Loaded {
     ) -> Result<Fitted, Failure> {
         let context = self.sequence.context().n_ctx() as usize;
         let (tokens, path) = self.tokens_of(messages)?;
+        if tokens.is_empty() {
+            // llama.cpp computes nothing from nothing.
+            let message = "the chat template makes of this conversation nothing that the model has tokens for: say it otherwise, \
+                           or choose another with '--template'";
+            return Err(Failure::new(FailureKind::Template, message));
+        }
         let whole = tokens.len();
         let fits = |tokens: usize, room: usize| tokens.saturating_add(room) <= context;
         let room = room_for_answer(context, max_tokens);

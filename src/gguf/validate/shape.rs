@@ -91,6 +91,11 @@ impl Shape<'_> {
         if matches!(self.architecture.name, "hunyuan_vl" | "hunyuan-dense") && experts <= 1 {
             (experts, used) = (0, 0);
         }
+        // These end the process where others make an error of it.
+        let must = ["bailingmoe2", "glm4moe", "grovemoe", "lfm2moe", "smallthinker"];
+        if experts == 0 && must.contains(&self.architecture.name) {
+            return unsound("it is made of experts and has none");
+        }
         let groups = self.optional("expert_group_count")?.unwrap_or(0);
         let groups_used = self.optional("expert_group_used_count")?.unwrap_or(0);
         if experts > EXPERTS_MAX || used > experts || (experts > 0 && used == 0) {
@@ -188,17 +193,20 @@ impl Shape<'_> {
                 return unsound(format!("'{}' is not an even number", self.name(key)));
             }
         }
-        let Some(sections) = self.metadata.own("rope.dimension_sections") else {
-            return Ok(());
-        };
-        let sections: Option<Vec<u64>> = sections
-            .as_array()
-            .and_then(|array| array.iter().map(|value| value.as_u64()).collect());
         // The architectures that always rotate in sections end the process when the first three are empty.
         let must = matches!(
             self.architecture.name,
             "qwen2vl" | "qwen3vl" | "qwen3vlmoe" | "qwen35" | "qwen35moe" | "qwen4exp" | "paddleocr"
         );
+        let Some(sections) = self.metadata.own("rope.dimension_sections") else {
+            if must {
+                return unsound(format!("'{}' is missing", self.name("rope.dimension_sections")));
+            }
+            return Ok(());
+        };
+        let sections: Option<Vec<u64>> = sections
+            .as_array()
+            .and_then(|array| array.iter().map(|value| value.as_u64()).collect());
         let fine = sections.is_some_and(|sections| {
             sections.iter().all(|&size| size <= WIDTH_MAX) && !(must && sections.iter().take(3).all(|&size| size == 0))
         });

@@ -203,6 +203,21 @@ fn mixtures_of_experts_and_shared_heads_pass() {
 }
 
 #[test]
+fn what_single_architectures_take_for_granted_must_be_there() {
+    let named = |name: &str| {
+        words(|file| {
+            for (key, _) in &mut file.pairs {
+                *key = key.replacen("llama.", &format!("{name}."), 1);
+            }
+            file.set("general.architecture", text(name));
+        })
+    };
+    assert!(named("smallthinker").contains("made of experts and has none"));
+    assert!(named("paddleocr").contains("'paddleocr.rope.dimension_sections' is missing"));
+    assert_eq!(named("qwen3"), "fine");
+}
+
+#[test]
 fn broken_vocabularies_are_refused() {
     insta::assert_snapshot!([
         without("tokenizer.ggml.model"),

@@ -152,6 +152,10 @@ fn reason(status: ExitStatus, errors: &str) -> String {
     if let Some(what) = lines().find_map(|line| line.strip_prefix("what():")) {
         return without_folder(what.trim()).to_owned();
     }
+    // The words of Rust's own runtime say less.
+    if errors.contains("cannot catch foreign exceptions") {
+        return "it met something that it had no answer to (a C++ exception)".to_owned();
+    }
     match (status.signal(), lines().next_back()) {
         (Some(libc::SIGKILL), _) => "the system ended it, most likely for want of memory".to_owned(),
         (Some(libc::SIGABRT) | None, Some(line)) => without_folder(line).to_owned(),

@@ -57,6 +57,10 @@ fn every_end_has_its_verdict() {
         gave_up("overflowed its stack")
     );
     assert_eq!(
+        after("echo 'fatal runtime error: Rust cannot catch foreign exceptions, aborting' >&2; kill -ABRT $$"),
+        gave_up("it met something that it had no answer to (a C++ exception)")
+    );
+    assert_eq!(
         after("kill -SEGV $$"),
         gave_up("it reached for memory that is not there (SIGSEGV)")
     );
