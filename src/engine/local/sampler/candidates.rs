@@ -20,17 +20,6 @@ pub(super) fn greedy(logits: &[f32]) -> Option<Token> {
     best.map(|(id, _)| Token(id as i32))
 }
 
-/// Whether a logit can take part: what is no number, or is infinitely likely, breaks the order that llama.cpp sorts by.
-fn counts(logit: f32) -> bool {
-    logit < f32::INFINITY
-}
-
-/// Writes all of `logits` that are numbers into `out`.
-pub(super) fn every(logits: &[f32], out: &mut Vec<LlamaTokenData>) {
-    let numbers = logits.iter().enumerate().filter(|(_, logit)| counts(**logit));
-    out.extend(numbers.map(|(id, &logit)| candidate(id, logit)));
-}
-
 /// Writes the `k` highest of `logits` into `out`, highest first. One pass with a rising threshold: most logits are looked at
 /// once and never stored, which beats filling and sorting an array of the whole vocabulary.
 pub(super) fn top(logits: &[f32], k: usize, out: &mut Vec<LlamaTokenData>) {
@@ -39,7 +28,7 @@ pub(super) fn top(logits: &[f32], k: usize, out: &mut Vec<LlamaTokenData>) {
     let room = 2 * k.max(1);
     let mut threshold = f32::NEG_INFINITY;
     for (id, &logit) in logits.iter().enumerate() {
-        if logit > threshold && counts(logit) {
+        if logit > threshold {
             out.push(candidate(id, logit));
             if out.len() == room {
                 out.select_nth_unstable_by(k - 1, higher);
@@ -71,16 +60,6 @@ mod tests {
                 prop_assert_eq!(logits[c.id().0 as usize], c.logit());
             }
         }
-    }
-
-    #[test]
-    fn what_is_no_number_is_no_candidate() {
-        let logits = [f32::NAN, 1.0, f32::INFINITY, f32::NEG_INFINITY, -f32::NAN, 2.0];
-        let ids = |out: &[LlamaTokenData]| out.iter().map(|c| c.id().0).collect::<Vec<_>>();
-        let (mut all, mut highest) = (Vec::new(), Vec::new());
-        every(&logits, &mut all);
-        top(&logits, 4, &mut highest);
-        assert_eq!((ids(&all), ids(&highest)), (vec![1, 3, 5], vec![5, 1]));
     }
 
     #[test]

@@ -26,7 +26,7 @@ use crate::domain::Sampling;
 use crate::domain::inference::{Failure, Report, Token};
 use crate::domain::sampling::{Seed, Stage};
 
-use self::candidates::{every, greedy, top};
+use self::candidates::{candidate, greedy, top};
 use self::form::Form;
 use self::stages::Pick;
 use self::watch::Watch;
@@ -208,10 +208,6 @@ impl Sampler {
             return Ok(token);
         }
         self.fill(logits, formed);
-        // llama.cpp aborts over a draw from nothing.
-        if !self.candidates.data.iter().any(|c| c.logit().is_finite()) {
-            return Err(Undrawn::NoNumbers);
-        }
         if formed && let Some(form) = &mut self.form {
             form.apply(&mut self.candidates);
             if !self.candidates.data.iter().any(|c| c.logit().is_finite()) {
@@ -256,7 +252,7 @@ impl Sampler {
                 top(logits, self.settings.top_k as usize, data);
                 self.candidates.sorted = true;
             }
-            _ => every(logits, data),
+            _ => data.extend(logits.iter().enumerate().map(|(id, &logit)| candidate(id, logit))),
         }
     }
 
