@@ -111,7 +111,7 @@ fn say(state: &mut State, text: &str) {
     let said = Said {
         token: Some(Token(1)),
         text: text.to_owned(),
-        report: None,
+        ..Said::default()
     };
     let turn = state.turn;
     update(state, Msg::Engine(Event::Token { turn, said }));

@@ -73,7 +73,7 @@ fn what_cannot_be_rendered_is_told() {
             &["--template", "chatml", "--thinking", "maybe"],
             MESSAGES,
             2,
-            "'on' or 'off'",
+            "'on', 'off' or 'auto'",
         ),
         (
             &["--template", "chatml", "--now", "yesterday"],

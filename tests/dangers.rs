@@ -164,9 +164,8 @@ fn an_answer_of_nothing_is_an_answer_and_the_talk_goes_on() {
     assert_eq!((answer.text.as_str(), answer.finish), ("", Finish::EndOfTurn));
     assert_eq!(answer.stats.generated, 0);
     let silence = ChatMessage {
-        role: Role::Assistant,
-        content: String::new(),
         tokens: Some(answer.tokens),
+        ..ChatMessage::new(Role::Assistant, "")
     };
     let next = talk.ask(&[question.clone(), silence, question], greedy(), Some(20));
     assert!(next.stats.generated > 0);

@@ -13,9 +13,8 @@ use crate::gguf;
 
 fn answered(answer: &Answer) -> ChatMessage {
     ChatMessage {
-        role: Role::Assistant,
-        content: answer.text.clone(),
         tokens: Some(answer.tokens.clone()),
+        ..ChatMessage::new(Role::Assistant, &answer.text)
     }
 }
 

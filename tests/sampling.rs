@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use pretty_assertions::assert_eq;
 use quipu::domain::Sampling;
 use quipu::domain::inference::{
-    Command, Event, FailureKind, Finish, GenerateRequest, LoadOptions, Overflow, Report, Token,
+    Command, Event, FailureKind, Finish, GenerateRequest, LoadOptions, PromptRequest, Report, Token,
 };
 use quipu::domain::sampling::{Grammar, GrammarForm, PARAMETERS, Parameter, Seed, Stage};
 
@@ -188,11 +188,14 @@ fn reports(sampling: Sampling) -> Vec<(Token, Report)> {
     let mut talk = Talk::with_cria();
     let turn = talk.next_turn();
     let request = GenerateRequest {
-        messages: vec![user(STORY)],
+        prompt: PromptRequest {
+            messages: vec![user(STORY)],
+            max_tokens: Some(30),
+            ..PromptRequest::default()
+        },
         sampling,
-        max_tokens: Some(30),
-        overflow: Overflow::Stop,
         report: true,
+        ..GenerateRequest::default()
     };
     talk.tell(Command::Generate { turn, request });
     let mut reports = Vec::new();

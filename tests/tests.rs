@@ -27,6 +27,8 @@ mod probe;
 mod pty;
 #[cfg(feature = "llama")]
 mod sampling;
+#[cfg(feature = "llama")]
+mod thinking;
 
 #[cfg(feature = "llama")]
 #[path = "support/engine.rs"]

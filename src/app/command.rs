@@ -10,8 +10,14 @@ pub enum CommandId {
     New,
     /// Answer again.
     Retry,
+    /// Have the last answer go on.
+    Continue,
+    /// Set what the next answer starts with.
+    Prefill,
     /// Stop the answer.
     Stop,
+    /// End the thinking now.
+    Answer,
     /// Show the exact prompt.
     Prompt,
     /// Show or set the system prompt.
@@ -36,6 +42,10 @@ pub enum CommandId {
     Template,
     /// Show or choose what happens when a conversation outgrows the context.
     Overflow,
+    /// Show or change whether and how long models think.
+    Thinking,
+    /// Show or fold what models thought.
+    Thoughts,
     /// Show keys and commands.
     Help,
     /// End quipu.
@@ -129,11 +139,38 @@ pub const COMMANDS: &[Command] = &[
         completes: Completes::Nothing,
     },
     Command {
+        id: CommandId::Continue,
+        name: "continue",
+        aliases: &[],
+        args: "",
+        help: "have the last answer go on where it ended",
+        group: Group::Chat,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Prefill,
+        name: "prefill",
+        aliases: &[],
+        args: "[TEXT|off]",
+        help: "show or set what the next answer starts with",
+        group: Group::Chat,
+        completes: Completes::Nothing,
+    },
+    Command {
         id: CommandId::Stop,
         name: "stop",
         aliases: &[],
         args: "",
         help: "stop the answer and keep what was said",
+        group: Group::Chat,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Answer,
+        name: "answer",
+        aliases: &[],
+        args: "",
+        help: "end the thinking now and have the model answer",
         group: Group::Chat,
         completes: Completes::Nothing,
     },
@@ -237,12 +274,30 @@ pub const COMMANDS: &[Command] = &[
         completes: Completes::Nothing,
     },
     Command {
+        id: CommandId::Thinking,
+        name: "thinking",
+        aliases: &["think"],
+        args: "[on|off|auto|TOKENS]",
+        help: "show or set whether models think before they answer, and for how many tokens at most",
+        group: Group::Model,
+        completes: Completes::Nothing,
+    },
+    Command {
         id: CommandId::Template,
         name: "template",
         aliases: &[],
         args: "[NAME|FILE]",
         help: "show the chat template, or load the model again with another",
         group: Group::Model,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Thoughts,
+        name: "thoughts",
+        aliases: &[],
+        args: "",
+        help: "show what models thought, or fold it again",
+        group: Group::View,
         completes: Completes::Nothing,
     },
     Command {

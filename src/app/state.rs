@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::domain::inference::{
-    Failure, LoadOptions, LoadStep, ModelInfo, Overflow, PrefillProgress, PromptView, TurnId, Window,
+    Failure, Finish, LoadOptions, LoadStep, ModelInfo, Overflow, PrefillProgress, PromptView, Stats, Thinking, TurnId,
+    Window,
 };
 use crate::domain::{Conversation, MessageId};
 
@@ -62,6 +63,12 @@ pub struct Options {
     pub overflow: Overflow,
     /// How to load models.
     pub load: LoadOptions,
+    /// Whether models that can think shall; `None` leaves it to their templates.
+    pub thinking: Option<Thinking>,
+    /// Tokens of thinking after which a model is made to answer; `None` is without limit.
+    pub thinking_budget: Option<u32>,
+    /// What the next answer starts with; empty for none.
+    pub prefill: String,
 }
 
 /// What the engine is with.
@@ -112,6 +119,19 @@ pub struct Running {
     pub phase: Phase,
     /// When it was asked for.
     pub since: Duration,
+    /// What the answer was before, where it goes on.
+    pub continued: Option<Before>,
+}
+
+/// An answer before it went on: how it had ended, and its counts and times so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Before {
+    /// Why it had ended.
+    pub finish: Option<Finish>,
+    /// What it had taken.
+    pub stats: Stats,
+    /// Tokens it had.
+    pub tokens: usize,
 }
 
 /// How far an answer is.
@@ -139,6 +159,8 @@ pub struct Screen {
     pub scroll: Scroll,
     /// What lies over it.
     pub overlay: Option<Overlay>,
+    /// Whether thinking is shown, and not only told of.
+    pub thoughts: bool,
     /// What the last frame looked like.
     pub view: ViewInfo,
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::domain::inference::Overflow;
+use crate::domain::inference::{Overflow, Thinking};
 use crate::domain::load_option::{LOAD_OPTIONS, LoadOption};
 use crate::domain::sampling::{Kind, PARAMETERS, Parameter};
 
@@ -72,6 +72,15 @@ pub(super) struct Flags {
     /// What to do when a conversation outgrows the context
     #[arg(long, global = true, value_name = "stop|drop-oldest|shift", value_parser = overflow)]
     pub(super) overflow: Option<Overflow>,
+    /// Whether a model that can think before it answers shall
+    #[arg(long, global = true, value_name = "on|off|auto", value_parser = switch)]
+    pub(super) thinking: Option<Switch>,
+    /// Tokens of thinking after which the model is made to answer
+    #[arg(long, global = true, value_name = "TOKENS")]
+    pub(super) thinking_budget: Option<u32>,
+    /// What the first answer starts with
+    #[arg(long, global = true, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(super) prefill: Option<String>,
     /// Load files that are new here at once, without trying them in a process of their own first
     #[arg(long, global = true)]
     pub(super) no_probe: bool,
@@ -121,6 +130,14 @@ pub(super) struct TrialArgs {
     /// Compute nothing
     #[arg(long)]
     pub(super) load_only: bool,
+}
+
+/// Whether to think; in a type of its own, since an option of an option is another thing to the parser.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Switch(pub(super) Option<Thinking>);
+
+fn switch(text: &str) -> Result<Switch, &'static str> {
+    Thinking::named(text).map(Switch)
 }
 
 fn overflow(text: &str) -> Result<Overflow, String> {

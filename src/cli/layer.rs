@@ -16,6 +16,8 @@ pub(super) fn of(args: &Args) -> Result<Layer, Stop> {
         system: flags.system.clone(),
         max_tokens: flags.max_tokens.map(Amount::Exactly),
         overflow: flags.overflow,
+        thinking: flags.thinking.map(|switch| switch.0),
+        thinking_budget: flags.thinking_budget.map(Amount::Exactly),
         probe: flags.no_probe.then_some(false),
         theme: flags.theme.clone(),
         ..Layer::default()

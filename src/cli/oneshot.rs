@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::domain::Role;
 use crate::domain::inference::{
-    ChatMessage, Command, Event, Finish, GenerateRequest, LoadOptions, ModelInfo, ModelSource, Overflow, Report, Said,
-    Stats, TurnId,
+    ChatMessage, Command, Event, Finish, GenerateRequest, LoadOptions, ModelInfo, ModelSource, Opening, Overflow, Part,
+    PromptRequest, Report, Said, Stats, Thinking, TurnId,
 };
 use crate::domain::preset::PLAIN_PRESET;
 use crate::domain::sampling::{PARAMETERS, Sampling, Stage, Value};
@@ -33,6 +33,12 @@ pub(super) struct OneShot {
     pub(super) max_tokens: Option<u32>,
     /// What to do when the context is full.
     pub(super) overflow: Overflow,
+    /// Whether the model shall think.
+    pub(super) thinking: Option<Thinking>,
+    /// Longest thinking in tokens.
+    pub(super) thinking_budget: Option<u32>,
+    /// What the answer starts with; empty for none.
+    pub(super) prefill: String,
     /// How to print.
     pub(super) format: Format,
 }
@@ -81,15 +87,23 @@ async fn answer(
         ask.sampling.heed(&Sampling::default(), &model.recommended);
     }
     let request = GenerateRequest {
-        messages: messages(&ask),
+        prompt: PromptRequest {
+            messages: messages(&ask),
+            opening: Opening {
+                text: ask.prefill.clone(),
+                said: Vec::new(),
+            },
+            thinking: ask.thinking,
+            overflow: ask.overflow,
+            max_tokens: ask.max_tokens,
+        },
         sampling: ask.sampling.clone(),
-        max_tokens: ask.max_tokens,
-        // One question has no older turns to leave out.
-        overflow: ask.overflow,
+        thinking_budget: ask.thinking_budget,
         report: ask.format == Format::Json,
     };
     send(engine, Command::Generate { turn: ASK, request })?;
     let mut printer = Printer::new(out, ask.format);
+    printer.open(&ask.prefill).map_err(|error| closed(&error))?;
     loop {
         match next(engine).await? {
             Event::Token { said, .. } => printer.said(said).map_err(|error| closed(&error))?,
@@ -106,13 +120,8 @@ async fn answer(
 }
 
 fn messages(ask: &OneShot) -> Vec<ChatMessage> {
-    let say = |role, content: &String| ChatMessage {
-        role,
-        content: content.clone(),
-        tokens: None,
-    };
-    let system = ask.system.iter().map(|text| say(Role::System, text));
-    system.chain([say(Role::User, &ask.question)]).collect()
+    let system = ask.system.iter().map(|text| ChatMessage::new(Role::System, text));
+    system.chain([ChatMessage::new(Role::User, &ask.question)]).collect()
 }
 
 /// A reader that went away is no error.
@@ -143,9 +152,21 @@ impl<W: Write> Printer<W> {
         }
     }
 
+    /// Begins with a text that the model did not say itself.
+    fn open(&mut self, text: &str) -> io::Result<()> {
+        self.said(Said {
+            text: text.to_owned(),
+            ..Said::default()
+        })
+    }
+
     fn said(&mut self, said: Said) -> io::Result<()> {
         if self.format == Format::Json {
             self.said.push(said);
+            return Ok(());
+        }
+        // Who asks in a script wants the answer.
+        if said.part == Part::Thinking {
             return Ok(());
         }
         let text = self.filter.push(&said.text);
@@ -176,12 +197,15 @@ impl<W: Write> Printer<W> {
     }
 
     fn object(&self, model: &ModelInfo, sampling: &Sampling, finish: Finish, stats: &Stats) -> serde_json::Value {
-        let text: String = self.said.iter().map(|s| s.text.as_str()).collect();
+        let of = |part| {
+            let said = self.said.iter().filter(|s| s.part == part);
+            said.map(|s| s.text.as_str()).collect::<String>()
+        };
         let spoken = self.said.iter().filter_map(|s| {
             let report = s.report.as_deref();
             s.token.map(|t| {
                 json!({
-                    "id": t.0, "text": s.text, "logprob": report.map(|r| r.probability.ln()),
+                    "id": t.0, "text": s.text, "part": s.part, "logprob": report.map(|r| r.probability.ln()),
                     "probability": report.map(|r| r.probability), "probability_after": report.map(|r| r.after),
                     "bytes": report.map(|r| &r.bytes), "generation": report.map(|r| r.generation), "rank": report.map(|r| r.rank), "entropy": report.map(|r| r.entropy),
                     "kept": report.map(kept), "candidates": report.map(candidates),
@@ -193,7 +217,8 @@ impl<W: Write> Printer<W> {
             .map(|p| (p.name.to_owned(), number(p.get(sampling), stats)))
             .collect();
         json!({
-            "text": text,
+            "text": of(Part::Answer),
+            "thinking": of(Part::Thinking),
             "finish": finish,
             "tokens": spoken.collect::<Vec<_>>(),
             "sampling": settings,
@@ -204,7 +229,8 @@ impl<W: Write> Printer<W> {
             },
             "timings": {
                 "prompt_tokens": stats.prompt_tokens, "reused_tokens": stats.reused_tokens,
-                "generated_tokens": stats.generated,
+                "generated_tokens": stats.generated, "thinking_tokens": stats.thinking_tokens,
+                "thinking_seconds": stats.thinking.as_secs_f64(),
                 "prompt_seconds": stats.prefill.as_secs_f64(), "first_token_seconds": stats.first_token.as_secs_f64(),
                 "generation_seconds": stats.decode.as_secs_f64(),
                 "prompt_tokens_per_second": stats.prompt_rate(), "tokens_per_second": stats.decode_rate(),

@@ -8,7 +8,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::app::state::{Engine, Overlay};
 use crate::app::{Action, COMMANDS, Command as Row, Effect, Msg, State, update};
-use crate::domain::inference::{Command, Event};
+use crate::domain::inference::{Command, Event, Part};
 use crate::engine::EngineHandle;
 use crate::run::{self, Loader};
 use crate::text::{Filter, sanitize};
@@ -30,6 +30,7 @@ pub(super) async fn run(
         loader,
         state,
         filter: Filter::default(),
+        thinks: false,
         notices: 0,
         exit: None,
     };
@@ -62,6 +63,8 @@ struct Plain<'a> {
     loader: &'a Loader,
     state: State,
     filter: Filter,
+    /// Whether it was said that the model thinks.
+    thinks: bool,
     /// Notices printed so far.
     notices: usize,
     exit: Option<u8>,
@@ -77,9 +80,17 @@ impl Plain<'_> {
     fn told(&mut self, event: Event) -> Result<(), Stop> {
         let (mut text, mut over) = (String::new(), false);
         match &event {
+            Event::Token { said, .. } if said.part == Part::Thinking => {
+                // What it thinks is not read out; that it does is.
+                if !self.thinks {
+                    "[thinking]\n".clone_into(&mut text);
+                }
+                self.thinks = true;
+            }
             Event::Token { said, .. } => text = self.filter.push(&said.text),
             Event::Finished { .. } | Event::Failed { .. } | Event::Died { .. } => {
                 text = self.filter.finish() + "\n";
+                self.thinks = false;
                 over = true;
             }
             Event::Ready { .. } => over = true,
@@ -105,7 +116,14 @@ impl Plain<'_> {
                         self.carry_out(effects)?;
                     }
                 },
-                Effect::Engine(command) => self.ask(command),
+                Effect::Engine(command) => {
+                    if let Command::Generate { request, .. } = &command
+                        && request.prompt.opening.said.is_empty()
+                    {
+                        print(&self.filter.push(&request.prompt.opening.text))?;
+                    }
+                    self.ask(command);
+                }
                 Effect::Cancel(turn) => self.engine.cancel.stop(turn),
                 Effect::Quit(code) => self.exit = Some(code),
                 Effect::ReadGrammar { path, form } => {

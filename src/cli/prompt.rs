@@ -8,9 +8,10 @@ use clap::Args;
 use serde_json::Value;
 
 use crate::domain::Role;
+use crate::domain::thinking::Thinking;
 use crate::gguf::ModelFile;
 use crate::models::Resolved;
-use crate::prompt::{self, Markers, Message, NAMES, Options, Template, TemplateError, Thinking};
+use crate::prompt::{self, Markers, Message, NAMES, Options, Template, TemplateError};
 
 use super::exit::{Exit, Stop};
 
@@ -32,20 +33,9 @@ pub(super) struct PromptArgs {
     /// The text of the token that ends one; the model's by default
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(super) eos_token: Option<String>,
-    /// Whether a model that can think shall; left to the template by default
-    #[arg(long, value_name = "on|off", value_parser = thinking)]
-    pub(super) thinking: Option<Thinking>,
     /// End with the last message instead of the beginning of an answer
     #[arg(long)]
     pub(super) no_generation_prompt: bool,
-}
-
-fn thinking(text: &str) -> Result<Thinking, String> {
-    match text {
-        "on" => Ok(Thinking::On),
-        "off" => Ok(Thinking::Off),
-        _ => Err("give 'on' or 'off'".to_owned()),
-    }
 }
 
 /// Renders and prints. `named` is the template that was named; `model` finds the model where something of it is needed.
@@ -55,6 +45,7 @@ fn thinking(text: &str) -> Result<Thinking, String> {
 pub(super) fn run(
     args: &PromptArgs,
     named: Option<&str>,
+    thinking: Option<Thinking>,
     model: impl FnOnce() -> Result<Resolved, Stop>,
     mut out: impl Write,
 ) -> Result<Exit, Stop> {
@@ -67,7 +58,7 @@ pub(super) fn run(
         add_generation_prompt: !args.no_generation_prompt,
         bos_token: args.bos_token.clone().unwrap_or(bos),
         eos_token: args.eos_token.clone().unwrap_or(eos),
-        thinking: args.thinking,
+        thinking,
         ..Options::new(args.now.unwrap_or_else(|| jiff::Zoned::now().datetime()))
     };
     let refused = |error: TemplateError| Stop::new(Exit::Failed, error.to_string());
@@ -76,7 +67,7 @@ pub(super) fn run(
         Some(messages) => {
             let borrowed: Vec<_> = messages
                 .iter()
-                .map(|(role, content)| Message { role: *role, content })
+                .map(|(role, content)| Message::new(*role, content))
                 .collect();
             let markers = Markers::new(Vec::<(String, prompt::MarkerKind)>::new()).map_err(refused)?;
             template.render(&borrowed, &markers, &options).map_err(refused)?.text

@@ -35,6 +35,8 @@ pub(super) struct Setup {
     settings: Settings,
     paths: Option<Paths>,
     engine: EngineChoice,
+    /// What the first answer starts with; empty for none.
+    prefill: String,
     log: Option<Log>,
     /// What the person should know.
     notices: Vec<(Level, String)>,
@@ -86,6 +88,7 @@ impl Setup {
             settings,
             paths,
             engine: args.flags.engine.clone(),
+            prefill: args.flags.prefill.clone().unwrap_or_default(),
             log,
             notices,
         })
@@ -105,6 +108,9 @@ impl Setup {
             preset: self.settings.preset.clone(),
             max_tokens: self.settings.max_tokens,
             overflow: self.settings.overflow,
+            thinking: self.settings.thinking,
+            thinking_budget: self.settings.thinking_budget,
+            prefill: self.prefill.clone(),
             format: if json { Format::Json } else { Format::Text },
         };
         let load = self.settings.load.clone();
@@ -131,7 +137,7 @@ impl Setup {
             models::resolve(Some(Path::new(&name)), &cache)
                 .map_err(|error| Stop::new(Exit::Model, sanitize_line(&error.to_string()).into_owned()))
         };
-        prompt::run(task, named, model, io::stdout())
+        prompt::run(task, named, self.settings.thinking, model, io::stdout())
     }
 
     /// The folder for what can be made again.
@@ -187,6 +193,8 @@ impl Setup {
             load,
             max_tokens,
             overflow,
+            thinking,
+            thinking_budget,
             ..
         } = self.settings.clone();
         (
@@ -200,6 +208,9 @@ impl Setup {
                 max_tokens,
                 overflow,
                 load,
+                thinking,
+                thinking_budget,
+                prefill: self.prefill.clone(),
             },
         )
     }

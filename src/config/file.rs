@@ -2,7 +2,7 @@
 //! of the domain). Names, environment variables, bounds, defaults and help all come from there and from here;
 //! `config.example.toml` is made from them.
 
-use crate::domain::inference::Overflow;
+use crate::domain::inference::{Overflow, Thinking};
 use crate::domain::load_option::{LoadOption, NotAccepted};
 use crate::domain::sampling::{Kind, Parameter, Refused};
 
@@ -34,11 +34,14 @@ enum Field {
     Amount(Bounds, fn(&mut Layer) -> &mut Option<Amount>),
     Preset,
     Overflow,
+    Thinking,
 }
 
 /// Smallest and largest number, both accepted.
 type Bounds = (u32, u32);
 
+/// From none to more than any model thinks.
+const THOUGHTS: Bounds = (0, 1 << 24);
 /// More than any model looks back on; the model and the memory say the rest when it is loaded.
 const TOKENS: Bounds = (1, 1 << 24);
 /// The sections in the order of the example, and what each is about.
@@ -112,6 +115,22 @@ pub(super) const KEYS: &[Key] = &[
         field: Field::Overflow,
     },
     Key {
+        section: "chat",
+        name: "thinking",
+        variable: "QUIPU_THINKING",
+        default: "\"auto\"",
+        help: "Whether models that can think before they answer shall: \"on\", \"off\", or \"auto\" for what their templates do.",
+        field: Field::Thinking,
+    },
+    Key {
+        section: "chat",
+        name: "thinking-budget",
+        variable: "QUIPU_THINKING_BUDGET",
+        default: "\"auto\"",
+        help: "Tokens of thinking after which a model is made to answer. \"auto\" is no limit, 0 ends any thinking where it begins.",
+        field: Field::Amount(THOUGHTS, |layer| &mut layer.thinking_budget),
+    },
+    Key {
         section: "ui",
         name: "theme",
         variable: "QUIPU_THEME",
@@ -143,6 +162,7 @@ impl Key {
             Field::Amount((min, max), _) => format!("\"auto\" or a whole number from {min} to {max}"),
             Field::Preset => "the name of a preset, in quotes".to_owned(),
             Field::Overflow => "\"stop\", \"drop-oldest\" or \"shift\"".to_owned(),
+            Field::Thinking => "\"on\", \"off\" or \"auto\"".to_owned(),
         }
     }
 
@@ -158,6 +178,13 @@ impl Key {
             Field::Overflow => {
                 let policy = given.text().and_then(Overflow::named);
                 policy.map(|policy| layer.overflow = Some(policy))
+            }
+            Field::Thinking => {
+                // A bare word in the environment, a text in quotes or a switch in the file.
+                let word = given.text().map(str::to_owned);
+                let word = word.or_else(|| given.switch().map(|on| if on { "on" } else { "off" }.to_owned()));
+                let switch = word.and_then(|word| Thinking::named(&word).ok());
+                switch.map(|switch| layer.thinking = Some(switch))
             }
             Field::Preset => plain(given).map(|name| layer.choose_preset(name, place)),
         };

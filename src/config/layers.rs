@@ -7,6 +7,7 @@ use crate::domain::load_option::{LoadOption, NotAccepted};
 use crate::domain::loading::{LoadOptions, Overflow};
 use crate::domain::preset::DEFAULT_PRESET;
 use crate::domain::sampling::{Parameter, Refused, Sampling};
+use crate::domain::thinking::Thinking;
 
 use super::paths::from_home;
 use super::problem::{Place, Problem, suggestion};
@@ -53,6 +54,10 @@ pub struct Layer {
     pub max_tokens: Option<Amount>,
     /// What to do when a conversation outgrows the context.
     pub overflow: Option<Overflow>,
+    /// Whether models shall think; `Some(None)` leaves it to their templates.
+    pub thinking: Option<Option<Thinking>>,
+    /// Longest thinking in tokens.
+    pub thinking_budget: Option<Amount>,
     /// Whether files that are new here are tried in a process of their own first.
     pub probe: Option<bool>,
     /// The theme.
@@ -110,6 +115,9 @@ impl Layer {
         }
         put(&mut settings.theme, self.theme.as_deref().map(from_home).as_ref());
         put(&mut settings.overflow, self.overflow.as_ref());
+        put(&mut settings.thinking, self.thinking.as_ref());
+        let budget = self.thinking_budget.map(Amount::number);
+        put(&mut settings.thinking_budget, budget.as_ref());
         put(&mut settings.probe, self.probe.as_ref());
         put(&mut settings.mouse, self.mouse.as_ref());
         settings.bindings.extend_from_slice(&self.bindings);

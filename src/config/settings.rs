@@ -1,6 +1,6 @@
 //! The settings in force, complete: what the rest of the program is given. How they came about is not its business.
 
-use crate::domain::inference::{LoadOptions, Overflow};
+use crate::domain::inference::{LoadOptions, Overflow, Thinking};
 use crate::domain::preset::DEFAULT_PRESET;
 use crate::domain::{Preset, Sampling};
 
@@ -27,6 +27,10 @@ pub struct Settings {
     pub max_tokens: Option<u32>,
     /// What to do when a conversation outgrows the context.
     pub overflow: Overflow,
+    /// Whether models that can think shall; `None` leaves it to their templates.
+    pub thinking: Option<Thinking>,
+    /// Tokens of thinking after which a model is made to answer; `None` is without limit.
+    pub thinking_budget: Option<u32>,
     /// The theme's name, or a file.
     pub theme: String,
     /// Whether the wheel scrolls the transcript; selecting text then takes Shift in most terminals.
@@ -60,6 +64,8 @@ impl Default for Settings {
             system: None,
             max_tokens: None,
             overflow: Overflow::default(),
+            thinking: None,
+            thinking_budget: None,
             theme: "quipu".to_owned(),
             mouse: true,
             bindings: Vec::new(),

@@ -1,6 +1,8 @@
 //! A conversation is a tree of messages of which one path is on the screen. Nothing is ever overwritten: another answer is
 //! a sibling, and siblings are versions. Keeping the tree on disk is not this file's business.
 
+use std::time::Duration;
+
 use super::inference::{Finish, Stats, Token};
 use super::role::Role;
 
@@ -15,12 +17,27 @@ pub struct Answer {
     pub model: String,
     /// Its name for people.
     pub model_name: String,
-    /// The ids it said, in order.
+    /// What it was made to start with; the beginning of the message's text.
+    pub opening: String,
+    /// What it thought before it answered.
+    pub thinking: Thought,
+    /// The ids it said behind the opening, in order, those of the thinking included.
     pub tokens: Vec<Token>,
     /// Why it ended; `None` while it streams or when it was cut off.
     pub finish: Option<Finish>,
     /// Counts and times, once it ended.
     pub stats: Stats,
+}
+
+/// What a model thought.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Thought {
+    /// The words, without the tags around them.
+    pub text: String,
+    /// Tokens it took, the tags included.
+    pub tokens: u32,
+    /// Time it took.
+    pub time: Duration,
 }
 
 /// Something that was said.

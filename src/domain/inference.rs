@@ -12,8 +12,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use super::loading::{GpuLayers, LoadOptions, Overflow};
-use super::role::Role;
+pub use super::request::{ChatMessage, GenerateRequest, Opening, PromptRequest};
 use super::sampling::{Sampling, Stage};
+pub use super::thinking::{Part, Thinking};
 
 /// A token id of a vocabulary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -59,33 +60,6 @@ pub struct ModelSource {
     pub notice: Option<String>,
 }
 
-/// A message as it goes into a prompt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChatMessage {
-    /// Who speaks.
-    pub role: Role,
-    /// What was said, exactly.
-    pub content: String,
-    /// The ids it was generated as, when this very model said it: they go back into the prompt as they were, because the
-    /// same text may tokenize differently.
-    pub tokens: Option<Vec<Token>>,
-}
-
-/// What to generate.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GenerateRequest {
-    /// The conversation so far, oldest first, ending with what is to be answered.
-    pub messages: Vec<ChatMessage>,
-    /// Settings for the first token; [`Command::Tune`] may change them under way.
-    pub sampling: Sampling,
-    /// Tokens after which to stop; `None` is until the model ends or the context is full.
-    pub max_tokens: Option<u32>,
-    /// What to do when all of it does not fit the context.
-    pub overflow: Overflow,
-    /// Whether to tell of every token what there was to draw from (a few more passes over the logits).
-    pub report: bool,
-}
-
 /// What the engine can be asked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
@@ -107,16 +81,17 @@ pub enum Command {
     },
     /// Replace the sampling settings of the running turn from its next token on. Of no effect between turns.
     Tune(Sampling),
+    /// End the thinking of the running turn at its next token and have it answer. Of no effect where it does not think.
+    EndThinking {
+        /// The turn.
+        turn: TurnId,
+    },
     /// Render the exact prompt of a conversation without generating.
     Render {
         /// Names the event that answers.
         turn: TurnId,
-        /// The conversation.
-        messages: Vec<ChatMessage>,
-        /// What to do when all of it does not fit the context.
-        overflow: Overflow,
-        /// The limit of the answer for which room is kept.
-        max_tokens: Option<u32>,
+        /// What it is made of.
+        prompt: PromptRequest,
     },
     /// Time the engine: read `depth` tokens, then `prompt` tokens, then generate `generate` tokens.
     Bench {
@@ -226,6 +201,15 @@ pub enum Event {
         /// How far.
         progress: PrefillProgress,
     },
+    /// An answer goes on: what its tokens so far come to, which what is shown of it may differ from at its very end.
+    Resumed {
+        /// The turn.
+        turn: TurnId,
+        /// Its thinking so far.
+        thinking: String,
+        /// What it has said so far, without the text that it was made to start with.
+        text: String,
+    },
     /// A token was said.
     Token {
         /// The turn.
@@ -295,10 +279,12 @@ pub struct PrefillProgress {
 }
 
 /// A token that was said, and the text that became complete with it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Said {
-    /// The id; `None` for the text that was still held back when the answer ended.
+    /// The id; `None` for text that was held back and became clear without a token of its own.
     pub token: Option<Token>,
+    /// Which part of the answer it belongs to; the tags around thinking belong to it.
+    pub part: Part,
     /// Whole characters only; empty while one is incomplete.
     pub text: String,
     /// What there was to draw from; when asked for.
@@ -378,8 +364,10 @@ pub struct Stats {
     pub prompt_tokens: u32,
     /// Tokens of the prompt that were in the KV cache already.
     pub reused_tokens: u32,
-    /// Tokens said.
+    /// Tokens said, those of the thinking included.
     pub generated: u32,
+    /// Tokens of the thinking.
+    pub thinking_tokens: u32,
     /// Tokens in the context at the end.
     pub context_used: u32,
     /// The seed in force, the one drawn included.
@@ -390,9 +378,25 @@ pub struct Stats {
     pub first_token: Duration,
     /// From the first token to the last.
     pub decode: Duration,
+    /// Time spent thinking.
+    pub thinking: Duration,
 }
 
 impl Stats {
+    /// What an answer took that went on: of the prompt what it began with, of its making both together.
+    #[must_use]
+    pub fn and(&self, more: &Self) -> Self {
+        Self {
+            generated: self.generated + more.generated,
+            thinking_tokens: self.thinking_tokens + more.thinking_tokens,
+            context_used: more.context_used,
+            seed: more.seed,
+            decode: self.decode + more.decode,
+            thinking: self.thinking + more.thinking,
+            ..*self
+        }
+    }
+
     /// Prompt tokens read per second, or `None` where nothing was timed.
     pub fn prompt_rate(&self) -> Option<f64> {
         rate(self.prompt_tokens.saturating_sub(self.reused_tokens), self.prefill)
@@ -436,6 +440,8 @@ pub struct ModelInfo {
     pub gpu_layers: u32,
     /// Which chat template is used, in words.
     pub template: String,
+    /// Whether the template lets thinking be switched on and off.
+    pub thinking_switch: bool,
     /// Sampling values that the model's makers recommend: parameters, and values as they are written.
     pub recommended: Vec<(&'static str, String)>,
     /// What the person should know, such as a smaller context than asked for.

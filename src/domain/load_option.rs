@@ -257,6 +257,23 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
             (!text.is_empty()).then_some(())
         }),
     },
+    LoadOption {
+        name: "thinking-tags",
+        default: "auto",
+        help: "The tags around a model's thinking where they are not those of its template or of a known model, such as \"<plan> </plan>\".",
+        field: Field::Written("\"auto\", or two tags with a blank between", |o, text| {
+            o.thinking_tags = match text {
+                "auto" => None,
+                tags => {
+                    let (open, close) = tags.split_once(char::is_whitespace)?;
+                    let (open, close) = (open.trim(), close.trim());
+                    let two = !close.is_empty() && !close.contains(char::is_whitespace) && open != close;
+                    Some(two.then(|| (open.to_owned(), close.to_owned()))?)
+                }
+            };
+            Some(())
+        }),
+    },
 ];
 
 impl LoadOption {
@@ -415,6 +432,7 @@ mod tests {
             "c:\\v.gguf",
             "2-9",
             "chatml",
+            "<plan> </plan>",
         ];
         assert_eq!(written.len(), LOAD_OPTIONS.len());
         let mut all = LoadOptions::default();
@@ -454,6 +472,7 @@ mod tests {
             ("control-vector-layers", "9-2"),
             ("mmap", "perhaps"),
             ("template", ""),
+            ("thinking-tags", "<a>"),
         ] {
             assert!(set(name, text).is_err(), "{name} {text}");
         }

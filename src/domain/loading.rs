@@ -225,6 +225,8 @@ pub struct LoadOptions {
     pub control_vector_layers: Option<(u32, u32)>,
     /// A chat template to use instead of the model's own.
     pub template: Option<TemplateChoice>,
+    /// Tags around thinking besides those that are known, what opens it and what closes it.
+    pub thinking_tags: Option<(String, String)>,
 }
 
 /// A chat template instead of the model's own.
@@ -263,6 +265,7 @@ impl Default for LoadOptions {
             control_vectors: Vec::new(),
             control_vector_layers: None,
             template: None,
+            thinking_tags: None,
         }
     }
 }

@@ -7,11 +7,13 @@ pub mod inference;
 pub mod load_option;
 pub mod loading;
 pub mod preset;
+pub mod request;
 pub mod role;
 pub mod sampling;
+pub mod thinking;
 
 pub use bytes::Bytes;
-pub use conversation::{Answer, Conversation, Message, MessageId};
+pub use conversation::{Answer, Conversation, Message, MessageId, Thought};
 pub use preset::Preset;
 pub use role::Role;
 pub use sampling::Sampling;

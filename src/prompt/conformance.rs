@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{MarkerKind, Markers, Message, Options, Template, Thinking};
+use super::{MarkerKind, Markers, Message, Options, Template};
 use crate::domain::Role;
+use crate::domain::thinking::Thinking;
 
 #[derive(Deserialize)]
 struct Cases {
@@ -49,10 +50,7 @@ fn published_templates_render_as_the_reference_does() {
             let given: Vec<Given> = serde_json::from_value(cases.conversations[name].clone()).unwrap();
             let messages: Vec<Message<'_>> = given
                 .iter()
-                .map(|given| Message {
-                    role: given.role,
-                    content: &given.content,
-                })
+                .map(|given| Message::new(given.role, &given.content))
                 .collect();
             let options = Options {
                 bos_token: cases.bos_token.clone(),

@@ -13,6 +13,8 @@ const BETWEEN: &str = "\n\n";
 pub(super) struct Turn<'a> {
     pub(super) role: Role,
     parts: Vec<Part<'a>>,
+    /// What was thought before.
+    thoughts: Vec<Part<'a>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,18 +26,42 @@ struct Part<'a> {
 impl Turn<'_> {
     /// The content, and where in it which of the given messages stands.
     pub(super) fn content(&self) -> (String, Vec<(usize, Range<usize>)>) {
-        let mut content = String::new();
-        let mut ranges = Vec::with_capacity(self.parts.len());
-        for (index, part) in self.parts.iter().enumerate() {
-            if index > 0 {
-                content.push_str(BETWEEN);
-            }
-            let start = content.len();
-            content.push_str(part.text);
-            ranges.push((part.message, start..content.len()));
-        }
-        (content, ranges)
+        joined(&self.parts)
     }
+
+    /// The thinking, in the same way.
+    pub(super) fn thinking(&self) -> (String, Vec<(usize, Range<usize>)>) {
+        joined(&self.thoughts)
+    }
+}
+
+impl<'a> Turn<'a> {
+    fn take(&mut self, other: &Self) {
+        self.parts.extend(&other.parts);
+        self.thoughts.extend(&other.thoughts);
+    }
+
+    fn user(parts: Vec<Part<'a>>) -> Self {
+        Self {
+            role: Role::User,
+            parts,
+            thoughts: Vec::new(),
+        }
+    }
+}
+
+fn joined(parts: &[Part<'_>]) -> (String, Vec<(usize, Range<usize>)>) {
+    let mut content = String::new();
+    let mut ranges = Vec::with_capacity(parts.len());
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
+            content.push_str(BETWEEN);
+        }
+        let start = content.len();
+        content.push_str(part.text);
+        ranges.push((part.message, start..content.len()));
+    }
+    (content, ranges)
 }
 
 /// The conversation as it was given.
@@ -46,6 +72,11 @@ pub(super) fn as_is<'a>(messages: &[Message<'a>]) -> Vec<Turn<'a>> {
             message,
             text: given.content,
         }],
+        thoughts: Some(given.thinking)
+            .filter(|thinking| !thinking.is_empty())
+            .map(|text| Part { message, text })
+            .into_iter()
+            .collect(),
     };
     messages.iter().enumerate().map(turn).collect()
 }
@@ -78,10 +109,7 @@ fn fold_system<'a>(turns: &[Turn<'a>]) -> Vec<Turn<'a>> {
             Role::User => {
                 let mut parts = std::mem::take(&mut waiting);
                 parts.extend(&turn.parts);
-                folded.push(Turn {
-                    role: Role::User,
-                    parts,
-                });
+                folded.push(Turn::user(parts));
             }
             Role::Assistant => {
                 folded.extend(user_turn(&mut waiting));
@@ -96,10 +124,7 @@ fn fold_system<'a>(turns: &[Turn<'a>]) -> Vec<Turn<'a>> {
 /// Where no user message follows, the system's words become one.
 fn user_turn<'a>(waiting: &mut Vec<Part<'a>>) -> Option<Turn<'a>> {
     let parts = std::mem::take(waiting);
-    (!parts.is_empty()).then_some(Turn {
-        role: Role::User,
-        parts,
-    })
+    (!parts.is_empty()).then(|| Turn::user(parts))
 }
 
 /// Neighbours of equal role become one message.
@@ -107,7 +132,7 @@ fn merge_roles<'a>(turns: &[Turn<'a>]) -> Vec<Turn<'a>> {
     let mut merged: Vec<Turn<'a>> = Vec::with_capacity(turns.len());
     for turn in turns {
         match merged.last_mut() {
-            Some(last) if last.role == turn.role => last.parts.extend(&turn.parts),
+            Some(last) if last.role == turn.role => last.take(turn),
             _ => merged.push(turn.clone()),
         }
     }

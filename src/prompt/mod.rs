@@ -10,6 +10,7 @@ mod cuts;
 mod error;
 mod fallback;
 mod markers;
+mod open;
 mod reasoning;
 mod render;
 mod sentinels;
@@ -28,10 +29,12 @@ use std::ops::Range;
 use jiff::civil::DateTime;
 
 use crate::domain::Role;
+use crate::domain::thinking::{Part, Thinking};
 
 pub use builtin::{DEFAULT, NAMES, builtin};
 pub use error::TemplateError;
 pub use markers::{MarkerKind, Markers};
+pub use reasoning::begun;
 pub use template::Template;
 
 /// One message of the conversation, oldest first.
@@ -41,6 +44,20 @@ pub struct Message<'a> {
     pub role: Role,
     /// What is said, exactly: untrusted text.
     pub content: &'a str,
+    /// What the model thought before it said that: untrusted too, and empty where it did not. Templates know it as
+    /// `reasoning_content`, `reasoning` or `thinking`, and most leave it out of all turns but the last.
+    pub thinking: &'a str,
+}
+
+impl<'a> Message<'a> {
+    /// A message without thinking.
+    pub const fn new(role: Role, content: &'a str) -> Self {
+        Self {
+            role,
+            content,
+            thinking: "",
+        }
+    }
 }
 
 /// What a template may ask for besides the messages.
@@ -70,15 +87,6 @@ impl Options {
             thinking: None,
         }
     }
-}
-
-/// Whether a model that can reason before it answers shall.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Thinking {
-    /// It thinks first.
-    On,
-    /// It answers at once.
-    Off,
 }
 
 /// The prompt, ready to be tokenized.
@@ -113,6 +121,8 @@ impl Rendered {
 pub struct Content {
     /// Index among the messages given.
     pub message: usize,
+    /// What of the message it is.
+    pub part: Part,
     /// Byte range in the text.
     pub range: Range<usize>,
 }

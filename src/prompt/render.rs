@@ -17,6 +17,7 @@ use super::sentinels::{Mark, Sentinels, Spot};
 use super::template::Template;
 use super::{Content, Options};
 use crate::domain::Role;
+use crate::domain::thinking::Part;
 
 /// A prompt whose path is not yet named.
 #[derive(Debug, PartialEq, Eq)]
@@ -96,9 +97,11 @@ impl Draft {
 
 /// A stretch of untrusted text that stays in one piece on its way through the template.
 struct Segment {
-    turn: usize,
+    /// Which of the job's texts it is in.
+    text: usize,
     message: usize,
-    /// Range in the turn's content, with the white space around it.
+    part: Part,
+    /// Range in the text, with the white space around it.
     outer: Range<usize>,
     /// The same without the white space. Templates that trim leave it whole.
     inner: Range<usize>,
@@ -109,9 +112,9 @@ struct Job<'a> {
     markers: &'a Markers,
     options: &'a Options,
     roles: Vec<Role>,
-    /// What each turn says.
-    contents: Vec<String>,
-    /// Where each turn's content must be cut whatever surrounds it.
+    /// What each turn says and what was thought before it, by turns.
+    texts: Vec<String>,
+    /// Where each text must be cut whatever surrounds it.
     broken: Vec<BTreeSet<usize>>,
     segments: Vec<Segment>,
     sentinels: Sentinels,
@@ -124,27 +127,33 @@ impl<'a> Job<'a> {
         markers: &'a Markers,
         options: &'a Options,
     ) -> Result<Self, TemplateError> {
-        let mut contents = Vec::with_capacity(turns.len());
-        let mut broken = Vec::with_capacity(turns.len());
+        let mut texts = Vec::with_capacity(2 * turns.len());
+        let mut broken = Vec::with_capacity(2 * turns.len());
         let mut segments = Vec::new();
-        for (index, turn) in turns.iter().enumerate() {
-            let (content, parts) = turn.content();
-            broken.push(inside(markers, turn.role, &content));
-            for (message, range) in parts {
-                segments.extend(split(index, message, turn.role, &content, &range));
+        for turn in turns {
+            for (part, (text, messages)) in [(Part::Answer, turn.content()), (Part::Thinking, turn.thinking())] {
+                // A template must recognise the reasoning in what it takes for the model's words.
+                let tags = match (turn.role, part) {
+                    (Role::Assistant, Part::Answer) => Tags::Kept,
+                    _ => Tags::Broken,
+                };
+                broken.push(inside(markers, tags, &text));
+                for (message, range) in messages {
+                    segments.extend(split((texts.len(), message, part), tags, &text, &range));
+                }
+                texts.push(text);
             }
-            contents.push(content);
         }
-        let texts = contents.iter().map(String::as_str);
         let others = [template.source(), &options.bos_token, &options.eos_token];
-        let sentinels = Sentinels::choose(texts.chain(others), segments.len()).ok_or(TemplateError::NoFreeCharacter)?;
+        let all = texts.iter().map(String::as_str).chain(others);
+        let sentinels = Sentinels::choose(all, segments.len()).ok_or(TemplateError::NoFreeCharacter)?;
         let roles = turns.iter().map(|turn| turn.role).collect();
         Ok(Self {
             template,
             markers,
             options,
             roles,
-            contents,
+            texts,
             broken,
             segments,
             sentinels,
@@ -158,19 +167,22 @@ impl<'a> Job<'a> {
             .map(|cuts| cuts.iter().map(|&at| Spot { at, mark: Mark::Cut }).collect())
             .collect();
         for (number, segment) in self.segments.iter().enumerate() {
-            spots[segment.turn].extend(self.border_spots(number, segment, borders));
+            spots[segment.text].extend(self.border_spots(number, segment, borders));
         }
-        let marked: Vec<(Role, String)> = spots
-            .iter_mut()
-            .zip(&self.contents)
-            .zip(&self.roles)
-            .map(|((spots, content), &role)| {
-                // Stable: at one offset the end of a segment stays before the beginning of the next.
-                spots.sort_by_key(|spot| spot.at);
-                (role, self.sentinels.insert(content, spots))
-            })
-            .collect();
-        let (text, spots) = self.sentinels.remove(&self.template.fill(&marked, self.options)?);
+        let mut marked = spots.iter_mut().zip(&self.texts).map(|(spots, text)| {
+            // Stable: at one offset the end of a segment stays before the beginning of the next.
+            spots.sort_by_key(|spot| spot.at);
+            self.sentinels.insert(text, spots)
+        });
+        let mut messages = Vec::with_capacity(self.roles.len());
+        for &role in &self.roles {
+            messages.push(Slots {
+                role,
+                content: marked.next().unwrap_or_default(),
+                thinking: marked.next().unwrap_or_default(),
+            });
+        }
+        let (text, spots) = self.sentinels.remove(&self.template.fill(&messages, self.options)?);
         Ok(Filled { text, spots })
     }
 
@@ -190,7 +202,7 @@ impl<'a> Job<'a> {
             ],
             Borders::CutWhereOpen(lost) if !lost[number] => Vec::new(),
             Borders::CutWhereOpen(_) => {
-                let content = &self.contents[segment.turn];
+                let content = &self.texts[segment.text];
                 let left = self.markers.may_reach_in_from_left(&content[start..]).then_some(start);
                 let right = self.markers.may_reach_in_from_right(&content[..end]).then_some(end);
                 left.into_iter()
@@ -234,7 +246,7 @@ impl<'a> Job<'a> {
         let starts: Vec<usize> = found.iter().map(|(_, range)| range.start).collect();
         for (index, (number, mut range)) in found.into_iter().enumerate() {
             let segment = &self.segments[number];
-            let content = &self.contents[segment.turn];
+            let content = &self.texts[segment.text];
             let floor = contents.last().map_or(0, |last| last.range.end).min(range.start);
             let ceiling = starts.get(index + 1).map_or(text.len(), |&next| next.max(range.end));
             let before = &content[segment.outer.start..segment.inner.start];
@@ -246,6 +258,7 @@ impl<'a> Job<'a> {
             range.end += right.take_while(kept).map(|(c, _)| c.len_utf8()).sum::<usize>();
             contents.push(Content {
                 message: segment.message,
+                part: segment.part,
                 range,
             });
         }
@@ -253,29 +266,44 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Cuts that break every marker in a content, whatever stands around it.
-fn inside(markers: &Markers, role: Role, content: &str) -> BTreeSet<usize> {
+/// A message as the template is given it.
+pub(super) struct Slots {
+    pub(super) role: Role,
+    pub(super) content: String,
+    /// Empty where nothing was thought.
+    pub(super) thinking: String,
+}
+
+/// What becomes of reasoning tags in a text.
+#[derive(Clone, Copy, PartialEq)]
+enum Tags {
+    Kept,
+    Broken,
+}
+
+/// Cuts that break every marker in a text, whatever stands around it.
+fn inside(markers: &Markers, tags: Tags, text: &str) -> BTreeSet<usize> {
     let mut cuts = BTreeSet::new();
-    // A template must recognise the reasoning of earlier answers.
-    let concerns = |found: &Range<usize>| role != Role::Assistant || !reasoning::is_tag(&content[found.clone()]);
-    cuts::stab(markers, content, &mut cuts, concerns, |_| None);
+    let concerns = |found: &Range<usize>| tags == Tags::Broken || !reasoning::is_tag(&text[found.clone()]);
+    cuts::stab(markers, text, &mut cuts, concerns, |_| None);
     cuts
 }
 
-/// The segments of one message: it is one, unless it is the model's own and has reasoning tags.
-fn split(turn: usize, message: usize, role: Role, content: &str, range: &Range<usize>) -> Vec<Segment> {
-    let text = &content[range.clone()];
-    let pieces = match role {
-        Role::Assistant => reasoning::between_tags(text),
-        Role::System | Role::User => std::iter::once(0..text.len()).collect(),
+/// The segments of one message: it is one, unless reasoning tags in it are kept.
+fn split((text, message, part): (usize, usize, Part), tags: Tags, content: &str, range: &Range<usize>) -> Vec<Segment> {
+    let said = &content[range.clone()];
+    let pieces = match tags {
+        Tags::Kept => reasoning::between_tags(said),
+        Tags::Broken => std::iter::once(0..said.len()).collect(),
     };
     let segment = |piece: Range<usize>| {
         let outer = range.start + piece.start..range.start + piece.end;
         let inner = content[outer.clone()].trim();
         let start = outer.end - content[outer.clone()].trim_start().len();
         (!inner.is_empty()).then(|| Segment {
-            turn,
+            text,
             message,
+            part,
             inner: start..start + inner.len(),
             outer,
         })

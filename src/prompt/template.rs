@@ -7,9 +7,10 @@ use minijinja::{Environment, context};
 
 use super::error::{TemplateError, shown};
 use super::markers::Markers;
-use super::render::Draft;
-use super::{Message, NAMES, Options, Path, Rendered, Thinking, builtin, fallback, render, shims};
-use crate::domain::Role;
+use super::render::{Draft, Slots};
+use super::{Message, NAMES, Options, Path, Rendered, builtin, fallback, open, reasoning, render, shims};
+use crate::domain::thinking::Thinking;
+use crate::text::thinking::Format;
 
 /// Largest source, in bytes. The largest templates published have about 20 KiB.
 const MAX_SOURCE: usize = 256 * 1024;
@@ -119,6 +120,54 @@ impl Template {
         self.run(names, conversation.to_string().len())
     }
 
+    /// Makes the prompt of a conversation whose last message is the beginning of an answer: the text ends with its content, and no
+    /// tag behind it, as if the model had written so far. A template that cannot show where that is gets the content put behind
+    /// the prompt of the other messages.
+    ///
+    /// # Errors
+    /// As [`Self::render`].
+    pub fn render_open(
+        &self,
+        messages: &[Message<'_>],
+        markers: &Markers,
+        options: &Options,
+    ) -> Result<Rendered, TemplateError> {
+        let Some((last, before)) = messages.split_last() else {
+            return self.render(messages, markers, options);
+        };
+        let closed = Options {
+            add_generation_prompt: false,
+            ..options.clone()
+        };
+        let rendered = self.render(messages, markers, &closed).ok();
+        let open = rendered.and_then(|rendered| open::at_content(rendered, before.len(), last.content));
+        open.map_or_else(
+            || {
+                Ok(open::behind(
+                    self.render(before, markers, options)?,
+                    before.len(),
+                    last.content,
+                    markers,
+                ))
+            },
+            Ok,
+        )
+    }
+
+    /// The ways in which a model with this template may mark its thinking.
+    pub fn thinking_formats(&self) -> Vec<Format> {
+        reasoning::formats(&self.source)
+    }
+
+    /// Whether the template lets thinking be switched on and off.
+    pub fn switches_thinking(&self) -> bool {
+        let template = self.env.get_template(NAME);
+        template.is_ok_and(|template| {
+            let names = template.undeclared_variables(false);
+            SWITCHES.iter().any(|name| names.contains(*name))
+        })
+    }
+
     fn finish(&self, draft: Draft, path: Path) -> Rendered {
         let Draft { text, cuts, contents } = draft;
         Rendered {
@@ -130,8 +179,8 @@ impl Template {
     }
 
     /// Runs the template once.
-    pub(super) fn fill(&self, messages: &[(Role, String)], options: &Options) -> Result<String, TemplateError> {
-        let given: usize = messages.iter().map(|(_, content)| content.len()).sum();
+    pub(super) fn fill(&self, messages: &[Slots], options: &Options) -> Result<String, TemplateError> {
+        let given: usize = messages.iter().map(|m| m.content.len() + m.thinking.len()).sum();
         self.run(values(messages, options), given)
     }
 
@@ -156,8 +205,16 @@ impl Template {
 }
 
 /// What a template finds by name. What is not known stays undefined, which templates test for; none they mistake.
-fn values(messages: &[(Role, String)], options: &Options) -> Value {
-    let message = |(role, content): &(Role, String)| Value::from_pairs([("role", role.as_str()), ("content", content)]);
+fn values(messages: &[Slots], options: &Options) -> Value {
+    let message = |message: &Slots| {
+        let thinking = Some(&message.thinking).filter(|thinking| !thinking.is_empty());
+        let names = ["reasoning_content", "reasoning", "thinking"];
+        let thoughts = thinking
+            .into_iter()
+            .flat_map(|text| names.map(|name| (name, text.as_str())));
+        let said = [("role", message.role.as_str()), ("content", message.content.as_str())];
+        Value::from_pairs(said.into_iter().chain(thoughts))
+    };
     context! {
         messages => messages.iter().map(message).collect::<Vec<_>>(),
         ..surroundings(options)
@@ -180,6 +237,9 @@ fn surroundings(options: &Options) -> Value {
         thinking => thinking,
     }
 }
+
+/// The names under which templates know whether to think.
+const SWITCHES: [&str; 2] = ["enable_thinking", "thinking"];
 
 /// Takes bytes up to a limit.
 struct Capped {

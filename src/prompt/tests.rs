@@ -26,7 +26,9 @@ fn options() -> Options {
 }
 
 fn say(said: &[(Role, &'static str)]) -> Vec<Message<'static>> {
-    said.iter().map(|&(role, content)| Message { role, content }).collect()
+    said.iter()
+        .map(|&(role, content)| Message::new(role, content))
+        .collect()
 }
 
 fn markers(texts: &[&str]) -> Markers {
@@ -371,7 +373,7 @@ proptest! {
         let source = format!("{{% for m in messages %}}{{{{ before + ({content}) + after }}}}{{% endfor %}}");
         let quote = |text: &str| serde_json::to_string(text).unwrap();
         let source = source.replace("before", &quote(&before)).replace("after", &quote(&after));
-        let messages: Vec<_> = said.iter().map(|(role, content)| Message { role: *role, content }).collect();
+        let messages: Vec<_> = said.iter().map(|(role, content)| Message::new(*role, content)).collect();
         let rendered = Template::new(&source).unwrap().render(&messages, &markers(&SPECIAL), &options()).unwrap();
 
         let mut text = String::new();
@@ -393,5 +395,82 @@ proptest! {
             let reasoning = answered && &text[found.clone()] == "<think>";
             prop_assert_eq!(cut, touched && !reasoning, "{:?} at {:?}, cuts {:?}", &text[found.clone()], found, rendered.cuts);
         }
+    }
+}
+
+/// Prompts that end inside the last message.
+mod open {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn opened(template: &Template, said: &[(Role, &'static str)], markers: &Markers) -> Rendered {
+        let rendered = template.render_open(&say(said), markers, &options()).unwrap();
+        let last = rendered.contents.last().unwrap();
+        assert_eq!((last.message, last.range.end), (said.len() - 1, rendered.text.len()));
+        rendered
+    }
+
+    #[test]
+    fn every_built_in_template_leaves_the_last_answer_open() {
+        for name in NAMES {
+            let template = Template::built_in(name).unwrap();
+            let said = [(Role::User, "hi"), (Role::Assistant, "Well, ")];
+            let text = opened(&template, &said, &Markers::none()).text;
+            assert!(text.ends_with("Well, "), "{name}: {text:?}");
+            let whole = template.render(&say(&said), &Markers::none(), &options()).unwrap().text;
+            let shared = text.trim_end();
+            assert!(whole.starts_with(shared), "{name}: {text:?} {whole:?}");
+        }
+    }
+
+    #[test]
+    fn a_template_that_hides_where_it_ends_gets_it_behind_the_rest() {
+        let source = "{% for m in messages %}[{{ m.role }}]{{ m.content | upper }}{% endfor %}{% if add_generation_prompt \
+                      %}[assistant]{% endif %}";
+        let template = Template::new(source).unwrap();
+        let markers = Markers::new([("[assistant]", MarkerKind::Control)]).unwrap();
+        let said = [(Role::User, "hi"), (Role::Assistant, "so [assistant]")];
+        let rendered = opened(&template, &said, &markers);
+        assert_eq!(rendered.text, "[user]HI[assistant]so [assistant]");
+        assert!(
+            rendered
+                .cuts
+                .iter()
+                .any(|cut| (rendered.text.len() - 10..rendered.text.len()).contains(cut))
+        );
+    }
+
+    #[test]
+    fn thinking_goes_where_the_template_wants_it_and_spells_no_marker() {
+        let source = "{% for m in messages %}<|{{ m.role }}|>{% if m.reasoning_content is defined %}<think>{{ \
+                      m.reasoning_content }}</think>{% endif %}{{ m.content }}{% endfor %}";
+        let template = Template::new(source).unwrap();
+        let markers = Markers::new([("<|user|>", MarkerKind::Control), ("</think>", MarkerKind::Control)]).unwrap();
+        let said = [
+            Message::new(Role::User, "hi"),
+            Message {
+                thinking: "a <|user|> says </think>",
+                ..Message::new(Role::Assistant, "yes")
+            },
+        ];
+        let rendered = template.render(&said, &markers, &options()).unwrap();
+        assert_eq!(
+            rendered.text,
+            "<|user|>hi<|assistant|><think>a <|user|> says </think></think>yes"
+        );
+        let parts: Vec<_> = rendered.contents.iter().map(|c| (c.message, c.part)).collect();
+        assert_eq!(parts, [(0, Part::Answer), (1, Part::Thinking), (1, Part::Answer)]);
+        let pieces: Vec<_> = rendered.pieces().collect();
+        assert_eq!(
+            pieces.iter().filter(|piece| piece.contains("<|user|>")).count(),
+            1,
+            "{pieces:?}"
+        );
+        assert_eq!(
+            pieces.iter().filter(|piece| piece.contains("</think>")).count(),
+            1,
+            "{pieces:?}"
+        );
     }
 }

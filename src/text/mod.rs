@@ -1,4 +1,5 @@
-//! Pure functions over text and tokens: sanitising what is untrusted, stitching UTF-8 from bytes. No I/O.
+//! Pure functions over text and tokens: sanitising what is untrusted, stitching UTF-8 from bytes, telling
+//! thinking from answers. No I/O.
 
 mod escapes;
 pub mod filter;
@@ -7,6 +8,7 @@ pub mod nearest;
 pub mod sanitize;
 pub mod stitch;
 pub mod stops;
+pub mod thinking;
 
 pub use filter::Filter;
 pub use growing::Growing;

@@ -15,7 +15,7 @@ use crate::app::state::{Engine, Options, Overlay, ViewInfo};
 use crate::app::tuning::Tuning;
 use crate::app::{Action, Msg, update};
 use crate::domain::inference::{
-    Event, Failure, FailureKind, Finish, LoadStep, ModelInfo, PromptToken, PromptView, Said, Stats, Token, TurnId,
+    Event, Failure, FailureKind, Finish, LoadStep, ModelInfo, Part, PromptToken, PromptView, Said, Stats, Token, TurnId,
 };
 
 /// A model as an engine tells of it.
@@ -56,7 +56,7 @@ pub(in crate::ui) fn talk(state: &mut State, question: &str, answer: &str, finis
         let said = Said {
             token: Some(Token(n as i32)),
             text: word.into(),
-            report: None,
+            ..Said::default()
         };
         update(state, Msg::Engine(Event::Token { turn, said }));
     }
@@ -77,6 +77,48 @@ pub(in crate::ui) fn talk(state: &mut State, question: &str, answer: &str, finis
             }),
         );
     }
+}
+
+/// The answer under way thinks this.
+fn thinks(state: &mut State, text: &str) {
+    let turn = state.turn;
+    for (n, word) in text.split_inclusive(' ').enumerate() {
+        let said = Said {
+            token: Some(Token(n as i32)),
+            part: Part::Thinking,
+            text: word.into(),
+            ..Said::default()
+        };
+        update(state, Msg::Tick(Duration::from_millis(400 * n as u64)));
+        update(state, Msg::Engine(Event::Token { turn, said }));
+    }
+}
+
+#[test]
+fn thinking_is_folded_until_it_is_asked_for() {
+    let mut state = ready();
+    talk(&mut state, "Why is the sky blue?", "", None);
+    thinks(
+        &mut state,
+        "Light scatters. Short waves scatter most, so **blue** light comes from everywhere.",
+    );
+    state.options.thinking_budget = Some(500);
+    let under_way = shown(&state, 60, 12);
+    assert!(
+        under_way.contains("▸ thinking for 4.4 s (12 of 500 tokens)"),
+        "{under_way}"
+    );
+    let turn = state.turn;
+    let said = Said {
+        text: "Because of scattering.".into(),
+        ..Said::default()
+    };
+    update(&mut state, Msg::Engine(Event::Token { turn, said }));
+    insta::assert_snapshot!("thinking_folded_60", shown(&state, 60, 12));
+    state.screen.thoughts = true;
+    insta::assert_snapshot!("thinking_shown_60", shown(&state, 60, 14));
+    insta::assert_snapshot!("thinking_shown_60_roles", roles(&state, 60, 14));
+    insta::assert_snapshot!("thinking_shown_40", shown(&state, 40, 14));
 }
 
 fn frame(state: &State, columns: u16, rows: u16) -> (Buffer, ViewInfo) {

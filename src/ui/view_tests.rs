@@ -157,7 +157,7 @@ impl Window {
                 let said = Said {
                     token: Some(Token(1)),
                     text,
-                    report: None,
+                    ..Said::default()
                 };
                 self.told(Msg::Engine(Event::Token { turn, said }));
             }

@@ -13,8 +13,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use quipu::domain::inference::{
-    ChatMessage, Command, Event, Finish, GenerateRequest, LoadOptions, ModelInfo, ModelSource, Overflow,
-    PrefillProgress, PromptView, Said, Stats, Token, TurnId, Window,
+    ChatMessage, Command, Event, Finish, GenerateRequest, LoadOptions, ModelInfo, ModelSource, Opening, Overflow, Part,
+    PrefillProgress, PromptRequest, PromptView, Said, Stats, Thinking, Token, TurnId, Window,
 };
 use quipu::domain::{Role, Sampling};
 use quipu::engine::EngineHandle;
@@ -30,6 +30,12 @@ pub struct Talk {
     pub model: ModelInfo,
     /// What to do when a conversation outgrows the context.
     pub overflow: Overflow,
+    /// How the next answer begins; taken by the question.
+    pub opening: Opening,
+    /// Whether the model shall think.
+    pub thinking: Option<Thinking>,
+    /// Longest thinking in tokens.
+    pub thinking_budget: Option<u32>,
     turn: TurnId,
 }
 
@@ -38,6 +44,10 @@ pub struct Talk {
 pub struct Answer {
     /// Its text.
     pub text: String,
+    /// What was thought before.
+    pub thinking: String,
+    /// Thinking and text that were there before, where it went on.
+    pub resumed: Option<(String, String)>,
     /// Its ids.
     pub tokens: Vec<Token>,
     /// Which part of the conversation went in, where not all did.
@@ -64,11 +74,7 @@ pub fn greedy() -> Sampling {
 
 /// Something that a person says.
 pub fn user(text: &str) -> ChatMessage {
-    ChatMessage {
-        role: Role::User,
-        content: text.to_owned(),
-        tokens: None,
-    }
+    ChatMessage::new(Role::User, text)
 }
 
 impl Talk {
@@ -84,6 +90,9 @@ impl Talk {
             engine,
             model: ModelInfo::default(),
             overflow: Overflow::Stop,
+            opening: Opening::default(),
+            thinking: None,
+            thinking_budget: None,
             turn: TurnId::default(),
         };
         let turn = talk.next_turn();
@@ -120,10 +129,15 @@ impl Talk {
     pub fn begin(&mut self, messages: &[ChatMessage], sampling: Sampling, max_tokens: Option<u32>) -> TurnId {
         let turn = self.next_turn();
         let request = GenerateRequest {
-            messages: messages.to_vec(),
+            prompt: PromptRequest {
+                messages: messages.to_vec(),
+                opening: std::mem::take(&mut self.opening),
+                thinking: self.thinking,
+                overflow: self.overflow,
+                max_tokens,
+            },
             sampling,
-            max_tokens,
-            overflow: self.overflow,
+            thinking_budget: self.thinking_budget,
             report: false,
         };
         self.tell(Command::Generate { turn, request });
@@ -139,6 +153,7 @@ impl Talk {
     /// Takes the rest of an answer; `each` sees every token with the handle, to stop or tune.
     pub fn rest(&mut self, mut each: impl FnMut(&EngineHandle, &Said)) -> Answer {
         let (mut text, mut tokens, mut prefill) = (String::new(), Vec::new(), PrefillProgress::default());
+        let (mut thinking, mut resumed) = (String::new(), None);
         let (mut window, mut shifts, mut forecast) = (None, Vec::new(), None);
         loop {
             match self.event() {
@@ -146,14 +161,20 @@ impl Talk {
                 Event::Shift { keep, discard, .. } => shifts.push((keep, discard)),
                 Event::Forecast { window: told, .. } => forecast = Some(told),
                 Event::Prefill { progress, .. } => prefill = progress,
+                Event::Resumed { thinking, text, .. } => resumed = Some((thinking, text)),
                 Event::Token { said, .. } => {
                     each(&self.engine, &said);
-                    text.push_str(&said.text);
+                    match said.part {
+                        Part::Answer => text.push_str(&said.text),
+                        Part::Thinking => thinking.push_str(&said.text),
+                    }
                     tokens.extend(said.token);
                 }
                 Event::Finished { finish, stats, .. } => {
                     return Answer {
                         text,
+                        thinking,
+                        resumed,
                         tokens,
                         window,
                         shifts,
@@ -171,12 +192,14 @@ impl Talk {
     /// Renders a prompt.
     pub fn render(&mut self, messages: &[ChatMessage]) -> PromptView {
         let turn = self.next_turn();
-        self.tell(Command::Render {
-            turn,
+        let prompt = PromptRequest {
             messages: messages.to_vec(),
+            opening: std::mem::take(&mut self.opening),
+            thinking: self.thinking,
             overflow: self.overflow,
             max_tokens: None,
-        });
+        };
+        self.tell(Command::Render { turn, prompt });
         match self.event() {
             Event::Rendered { prompt, .. } => prompt,
             other => panic!("{other:?}"),

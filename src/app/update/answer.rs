@@ -4,11 +4,11 @@
 use crate::app::command::{self, Line};
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
-use crate::app::state::{Engine, Phase, Running, Scroll, State};
-use crate::domain::inference::{Command, Finish, GenerateRequest, PrefillProgress, TurnId};
-use crate::domain::{Answer, MessageId, Role};
+use crate::app::state::{Before, Engine, Phase, Running, Scroll, State};
+use crate::domain::inference::{Command, Finish, GenerateRequest, Opening, PrefillProgress, PromptRequest, TurnId};
+use crate::domain::{Answer, Message, MessageId, Role};
 
-use super::{Refusal, composer, model, prompt};
+use super::{Outcome, Refusal, composer, model, prompt};
 
 /// Whether an answer could be begun now, if only to wait for its model.
 pub(super) fn may_begin(state: &State) -> Result<(), Refusal> {
@@ -33,15 +33,42 @@ pub(super) fn idle(state: &State) -> Result<(), Refusal> {
 
 /// Begins the answer that stands empty at the tip. `before` was the tip before it was asked for.
 pub(super) fn begin(state: &mut State, answer: MessageId, before: Option<MessageId>) -> Vec<Effect> {
+    let opening = std::mem::take(&mut state.options.prefill);
     if let Some(message) = state.conversation.get_mut(answer) {
-        message.answer = Some(Answer::default());
+        message.text.clone_from(&opening);
+        message.answer = Some(Answer {
+            opening,
+            ..Answer::default()
+        });
     }
     state.before = before;
+    start(state, answer, None)
+}
+
+/// `/continue`: has the last answer go on where it ended, as if it had never stopped.
+pub(super) fn go_on(state: &mut State) -> Outcome {
+    may_begin(state)?;
+    let tip = state.conversation.tip().and_then(|tip| state.conversation.get_mut(tip));
+    let Some(message) = tip.filter(|message| message.role == Role::Assistant) else {
+        return Err(Refusal::new(Level::Info, "there is no answer to go on with yet"));
+    };
+    let id = message.id;
+    let answer = message.answer.get_or_insert_default();
+    let before = Before {
+        finish: answer.finish.take(),
+        stats: answer.stats,
+        tokens: answer.tokens.len(),
+    };
+    Ok(start(state, id, Some(before)))
+}
+
+fn start(state: &mut State, answer: MessageId, continued: Option<Before>) -> Vec<Effect> {
     state.running = Some(Running {
         turn: state.next_turn(),
         answer,
         phase: Phase::Queued,
         since: state.now,
+        continued,
     });
     state.screen.scroll = Scroll::Follow;
     state.screen.overlay = None;
@@ -72,21 +99,65 @@ fn ask(state: &mut State) -> Vec<Effect> {
     };
     let turn = running.turn;
     running.phase = Phase::Prefill(PrefillProgress::default());
-    let message = state.conversation.get_mut(running.answer);
-    let question = message.and_then(|message| {
-        let answer = message.answer.get_or_insert_default();
-        answer.model.clone_from(&model.fingerprint);
-        answer.model_name.clone_from(&model.name);
-        message.parent
-    });
+    let Some(message) = state.conversation.get_mut(running.answer) else {
+        return Vec::new();
+    };
+    let opening = open(message, &model.fingerprint, running.continued.as_mut());
+    let question = message.parent;
+    let answer = message.answer.get_or_insert_default();
+    answer.model.clone_from(&model.fingerprint);
+    answer.model_name.clone_from(&model.name);
     let request = GenerateRequest {
-        messages: prompt::messages(&state.conversation, question, &model.fingerprint),
+        prompt: PromptRequest {
+            opening,
+            ..prompt::request(state, question, &model.fingerprint)
+        },
         sampling: state.tuning.sampling.clone(),
-        max_tokens: state.options.max_tokens,
-        overflow: state.options.overflow,
+        thinking_budget: state.options.thinking_budget,
         report: false,
     };
     vec![Effect::Engine(Command::Generate { turn, request })]
+}
+
+/// How an answer begins that the model with this fingerprint gives. One that it gave itself goes on behind its very tokens;
+/// another behind its words.
+fn open(message: &mut Message, fingerprint: &str, continued: Option<&mut Before>) -> Opening {
+    let Message { text, answer, .. } = message;
+    let answer = answer.get_or_insert_default();
+    let Some(before) = continued else {
+        return Opening {
+            text: answer.opening.clone(),
+            said: Vec::new(),
+        };
+    };
+    // The ids spell the text that ended it, too, which is no part of the answer.
+    let exact = answer.model == fingerprint && before.finish != Some(Finish::StopText) && !answer.tokens.is_empty();
+    if !exact {
+        answer.opening.clone_from(text);
+        answer.tokens.clear();
+        before.tokens = 0;
+    }
+    Opening {
+        text: answer.opening.clone(),
+        said: answer.tokens.clone(),
+    }
+}
+
+/// `/answer`: ends the thinking of the answer under way.
+pub(super) fn end_thinking(state: &State) -> Outcome {
+    let thinks = |running: &&Running| {
+        let message = state.conversation.get(running.answer);
+        let answer = message.and_then(|message| Some((message, message.answer.as_ref()?)));
+        answer.is_some_and(|(message, answer)| answer.thinking.tokens > 0 && message.text == answer.opening)
+    };
+    let running = state
+        .running
+        .as_ref()
+        .filter(|r| matches!(r.phase, Phase::Decoding { .. }));
+    match running.filter(thinks) {
+        Some(Running { turn, .. }) => Ok(vec![Effect::Engine(Command::EndThinking { turn: *turn })]),
+        None => Err(Refusal::new(Level::Info, "no model is thinking now")),
+    }
 }
 
 /// Stops the answer under way: one that waits at once, another as soon as the engine says so. `None` where there is none,
@@ -121,18 +192,26 @@ pub(super) fn asked(state: &State) -> Option<TurnId> {
 /// Ends the answer under way; `finish` is `None` where it was cut off. What was said is kept. Where nothing was, the
 /// question goes back into the draft, unless the model itself had nothing to say.
 pub(super) fn end(state: &mut State, finish: Option<Finish>) -> Vec<Effect> {
-    let Some(Running { answer, .. }) = state.running.take() else {
+    let Some(Running { answer, continued, .. }) = state.running.take() else {
         return Vec::new();
     };
     let before = state.before.take();
     let Some(message) = state.conversation.get_mut(answer) else {
         return Vec::new();
     };
-    if let Some(how) = &mut message.answer {
-        how.finish = finish;
-    }
-    match finish {
-        None | Some(Finish::Stopped) if message.text.is_empty() => take_back(state, answer, before),
+    let how = message.answer.get_or_insert_default();
+    how.finish = finish;
+    let cut_off = matches!(finish, None | Some(Finish::Stopped));
+    match continued {
+        // It did not go on, and is what it was.
+        Some(before) if cut_off && how.tokens.len() <= before.tokens => {
+            how.finish = before.finish;
+            Vec::new()
+        }
+        None if cut_off && message.text == how.opening && how.thinking.text.is_empty() => {
+            state.options.prefill = std::mem::take(&mut how.opening);
+            take_back(state, answer, before)
+        }
         _ => Vec::new(),
     }
 }

@@ -5,7 +5,7 @@ use crate::app::notice::Level;
 use crate::app::state::{Overlay, State};
 use crate::domain::sampling::GrammarForm;
 
-use super::{Outcome, Refusal, answer, escape, model, prompt, sampling, talk, window};
+use super::{Outcome, Refusal, answer, escape, model, prompt, sampling, talk, thinking, window};
 
 /// Runs a command with these arguments, trimmed.
 pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
@@ -17,7 +17,10 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
     match id {
         CommandId::New => Ok(talk::renew(state)),
         CommandId::Retry => talk::retry(state),
+        CommandId::Continue => answer::go_on(state),
+        CommandId::Prefill => Ok(talk::prefill(state, args)),
         CommandId::Stop => stop(state),
+        CommandId::Answer => answer::end_thinking(state),
         CommandId::Prompt => prompt::show(state),
         CommandId::System => {
             talk::system(state, args);
@@ -33,6 +36,11 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         CommandId::Context => window::reload_with(state, "context", args),
         CommandId::Template => window::reload_with(state, "template", args),
         CommandId::Overflow => window::overflow(state, args),
+        CommandId::Thinking => thinking::command(state, args),
+        CommandId::Thoughts => {
+            state.screen.thoughts = !state.screen.thoughts;
+            Ok(Vec::new())
+        }
         CommandId::Help => {
             help(state);
             Ok(Vec::new())

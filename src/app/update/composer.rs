@@ -104,6 +104,7 @@ mod tests {
         let mut state = ready();
         edit(&mut state, "/pr");
         act(&mut state, Action::CompletionNext);
+        act(&mut state, Action::CompletionNext);
         assert_eq!(act(&mut state, Action::Complete), [draft("/preset ")]);
         let labels = |state: &State| -> Vec<String> {
             let choices = state.draft.completion.iter().flat_map(|c| &c.choices);

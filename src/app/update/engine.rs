@@ -5,7 +5,8 @@ use std::time::Duration;
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::state::{Engine, Phase, Running, State};
-use crate::domain::inference::{Event, Failure, FailureKind, Finish, PrefillProgress, Said, Stats, TurnId};
+use crate::domain::Thought;
+use crate::domain::inference::{Event, Failure, FailureKind, Finish, Part, PrefillProgress, Said, Stats, TurnId};
 
 use super::{answer, model, prompt, window};
 
@@ -24,6 +25,7 @@ pub(super) fn told(state: &mut State, event: Event) -> Vec<Effect> {
         Event::Forecast { turn, window } => window::forecast(state, turn, window),
         Event::Noted { turn, words } => noted(state, turn, words),
         Event::Prefill { turn, progress } => prefilled(state, turn, progress),
+        Event::Resumed { turn, thinking, text } => resumed(state, turn, thinking, &text),
         Event::Token { turn, said } => token(state, turn, &said),
         Event::Finished { turn, finish, stats } => return finished(state, turn, finish, stats),
         Event::Rendered { turn, prompt } => prompt::rendered(state, turn, prompt),
@@ -58,10 +60,34 @@ fn token(state: &mut State, turn: TurnId, said: &Said) {
     let Some(message) = state.conversation.get_mut(running.answer) else {
         return;
     };
-    message.text.push_str(&said.text);
+    let answer = message.answer.get_or_insert_default();
+    match said.part {
+        Part::Answer => message.text.push_str(&said.text),
+        Part::Thinking => {
+            let Thought { text, tokens, time } = &mut answer.thinking;
+            text.push_str(&said.text);
+            *tokens = tokens.saturating_add(u32::from(said.token.is_some()));
+            let before = running.continued.map_or(Duration::ZERO, |before| before.stats.thinking);
+            if let Phase::Decoding { first, .. } = running.phase {
+                *time = before + state.now.saturating_sub(first);
+            }
+        }
+    }
     if let Some(token) = said.token {
-        message.answer.get_or_insert_default().tokens.push(token);
+        answer.tokens.push(token);
         state.context_used = state.context_used.saturating_add(1);
+    }
+}
+
+/// An answer goes on: the engine's word on what its tokens come to counts.
+fn resumed(state: &mut State, turn: TurnId, thinking: String, text: &str) {
+    let Some(running) = current(&mut state.running, turn) else {
+        return;
+    };
+    if let Some(message) = state.conversation.get_mut(running.answer) {
+        let answer = message.answer.get_or_insert_default();
+        answer.thinking.text = thinking;
+        message.text = format!("{}{text}", answer.opening);
     }
 }
 
@@ -79,21 +105,24 @@ fn decoding(phase: Phase, counts: bool, now: Duration) -> Phase {
 }
 
 fn finished(state: &mut State, turn: TurnId, finish: Finish, counts: Stats) -> Vec<Effect> {
-    let Some(id) = current(&mut state.running, turn).map(|running| running.answer) else {
+    let Some((id, continued)) = current(&mut state.running, turn).map(|running| (running.answer, running.continued))
+    else {
         return Vec::new();
     };
     state.context_used = counts.context_used;
     let mut silent = false;
     if let Some(message) = state.conversation.get_mut(id) {
         let answer = message.answer.get_or_insert_default();
-        answer.stats = counts;
-        if finish == Finish::StopText {
-            // The ids spell the text that ended it too, which is no part of the answer.
-            answer.tokens.clear();
+        answer.stats = continued.map_or(counts, |before| before.stats.and(&counts));
+        if answer.stats.thinking_tokens > 0 {
+            answer.thinking.time = answer.stats.thinking;
         }
-        silent = message.text.is_empty();
+        silent = counts.generated == 0 || message.text == answer.opening;
     }
     match finish {
+        Finish::EndOfTurn if silent && continued.is_some() => {
+            state.tell(Level::Info, "the model has nothing to add: /retry asks it again");
+        }
         Finish::EndOfTurn if silent => state.tell(
             Level::Info,
             "the model ended its turn without a word: /retry asks it again",

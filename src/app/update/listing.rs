@@ -184,6 +184,7 @@ mod tests {
             threads: 4,
             gpu_layers: 0,
             template: "chatml, from the file".to_owned(),
+            thinking_switch: true,
             recommended: vec![("top-k", "20".to_owned())],
             warnings: vec!["a smaller context than asked for".to_owned()],
             builtin: true,

@@ -13,6 +13,8 @@ mod listing;
 mod model;
 #[cfg(test)]
 mod model_tests;
+#[cfg(test)]
+mod opening_tests;
 mod prompt;
 #[cfg(test)]
 mod random;
@@ -26,6 +28,7 @@ mod talk;
 mod talk_tests;
 #[cfg(test)]
 mod tests;
+mod thinking;
 mod window;
 
 use super::action::Action;

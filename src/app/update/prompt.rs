@@ -3,24 +3,31 @@
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::state::{Overlay, State};
-use crate::domain::inference::{ChatMessage, Command, PromptView, Token, TurnId};
-use crate::domain::{Conversation, Message, MessageId, Role};
+use crate::domain::inference::{ChatMessage, Command, Opening, PromptRequest, PromptView, Token, TurnId};
+use crate::domain::{Message, MessageId, Role};
 
 use super::{Outcome, Refusal, answer, model};
 
 /// What the model with this fingerprint is given to answer `end`: the system prompt, if any, and the path.
-pub(super) fn messages(talk: &Conversation, end: Option<MessageId>, fingerprint: &str) -> Vec<ChatMessage> {
-    let system = talk.system.iter().map(|text| ChatMessage {
-        role: Role::System,
-        content: text.clone(),
-        tokens: None,
-    });
+pub(super) fn request(state: &State, end: Option<MessageId>, fingerprint: &str) -> PromptRequest {
+    let talk = &state.conversation;
+    let system = talk.system.iter().map(|text| ChatMessage::new(Role::System, text));
     let said = talk.path_to(end).into_iter().map(|message| ChatMessage {
         role: message.role,
         content: message.text.clone(),
+        thinking: message
+            .answer
+            .as_ref()
+            .map_or_else(String::new, |answer| answer.thinking.text.clone()),
         tokens: own_tokens(message, fingerprint),
     });
-    system.chain(said).collect()
+    PromptRequest {
+        messages: system.chain(said).collect(),
+        opening: Opening::default(),
+        thinking: state.options.thinking,
+        overflow: state.options.overflow,
+        max_tokens: state.options.max_tokens,
+    }
 }
 
 /// The ids of an answer that this very model gave.
@@ -40,19 +47,14 @@ pub(super) fn show(state: &mut State) -> Outcome {
             "there is no prompt yet: the first message makes one",
         ));
     };
-    let messages = messages(&state.conversation, Some(question.id), &model.fingerprint);
+    let prompt = request(state, Some(question.id), &model.fingerprint);
     let turn = state.next_turn();
     state.screen.overlay = Some(Overlay::Prompt {
         turn,
         prompt: None,
         top: 0,
     });
-    Ok(vec![Effect::Engine(Command::Render {
-        turn,
-        messages,
-        overflow: state.options.overflow,
-        max_tokens: state.options.max_tokens,
-    })])
+    Ok(vec![Effect::Engine(Command::Render { turn, prompt })])
 }
 
 /// The prompt came: shows it where it is still wanted.
@@ -96,7 +98,7 @@ mod tests {
     use super::*;
     use crate::app::update::scene::{act, answered, fail, last_notice, loading, message, ready};
     use crate::app::{Action, CommandId, Msg, update};
-    use crate::domain::inference::{Event, FailureKind, Overflow};
+    use crate::domain::inference::{Event, FailureKind};
 
     const PROMPT: Action = Action::Run(CommandId::Prompt);
 
@@ -111,9 +113,10 @@ mod tests {
         let messages = vec![message(Role::User, "hello", None)];
         let render = Command::Render {
             turn: TurnId(3),
-            messages,
-            overflow: Overflow::Stop,
-            max_tokens: None,
+            prompt: PromptRequest {
+                messages,
+                ..PromptRequest::default()
+            },
         };
         assert_eq!(act(&mut state, PROMPT), [Effect::Engine(render)]);
         assert_eq!(state.screen.overlay, Some(open(3, None)));

@@ -12,8 +12,8 @@ use crate::app::state::{Engine, Overlay, Phase, Scroll, State, ViewInfo};
 use crate::app::{Effect, Msg, update};
 use crate::domain::Role;
 use crate::domain::inference::{
-    BenchResult, Command, Event, Failure, FailureKind, Finish, LoadStep, PrefillProgress, PromptView, Said, Stats,
-    Token, TurnId, Window,
+    BenchResult, Command, Event, Failure, FailureKind, Finish, LoadStep, Part, PrefillProgress, PromptView, Said,
+    Stats, Token, TurnId, Window,
 };
 
 use super::scene;
@@ -86,8 +86,10 @@ fn windows() -> impl Strategy<Value = Window> {
 /// An event, its turn still open.
 fn events() -> impl Strategy<Value = Event> {
     let turn = TurnId(0);
-    let said = (proptest::option::of(any::<i32>()), "[a-zé]{0,3}").prop_map(|(token, text)| Said {
+    let said = (proptest::option::of(any::<i32>()), any::<bool>(), "[a-zé]{0,3}");
+    let said = said.prop_map(|(token, thinks, text)| Said {
         token: token.map(Token),
+        part: if thinks { Part::Thinking } else { Part::Answer },
         text,
         report: None,
     });
@@ -106,6 +108,7 @@ fn events() -> impl Strategy<Value = Event> {
         1 => windows().prop_map(move |window| Event::Forecast { turn, window }),
         1 => any::<(u32, u32)>().prop_map(move |(keep, discard)| Event::Shift { turn, keep, discard }),
         1 => Just(Event::Noted { turn, words: "a word".to_owned() }),
+        1 => "[a-z]{0,3}".prop_map(move |text| Event::Resumed { turn, thinking: text.clone(), text }),
         6 => said.prop_map(move |said| Event::Token { turn, said }),
         4 => (finishes(), any::<u32>()).prop_map(move |(finish, context_used)| {
             let stats = Stats { context_used, ..Stats::default() };
@@ -130,6 +133,7 @@ fn named(mut event: Event, of: TurnId) -> Event {
         | Event::Forecast { turn, .. }
         | Event::Noted { turn, .. }
         | Event::Prefill { turn, .. }
+        | Event::Resumed { turn, .. }
         | Event::Token { turn, .. }
         | Event::Finished { turn, .. }
         | Event::Rendered { turn, .. }
@@ -225,6 +229,7 @@ fn turn_of(event: &Event) -> Option<TurnId> {
         | Event::Forecast { turn, .. }
         | Event::Noted { turn, .. }
         | Event::Prefill { turn, .. }
+        | Event::Resumed { turn, .. }
         | Event::Token { turn, .. }
         | Event::Finished { turn, .. }
         | Event::Rendered { turn, .. }
@@ -305,6 +310,7 @@ fn check_effects(state: &State, seen: &mut Seen, effects: &[Effect]) -> Result<(
                 prop_assert!(state.running.is_some());
                 prop_assert_eq!(sampling, &state.tuning.sampling);
             }
+            Effect::Engine(Command::EndThinking { turn }) => prop_assert!(current(state).contains(turn)),
             Effect::Cancel(turn) => {
                 let ending = effects.iter().any(|effect| matches!(effect, Effect::Quit(_)));
                 let stopping = state

@@ -6,11 +6,11 @@ use crate::app::notice::Level;
 use crate::app::state::{Engine, Options};
 use crate::app::tuning::Tuning;
 use crate::app::{Action, Effect, Msg, State, update};
+use crate::domain::Role;
 use crate::domain::inference::{
-    ChatMessage, Command, Event, Failure, FailureKind, Finish, GenerateRequest, ModelInfo, Overflow, PrefillProgress,
-    Said, Stats, Token, TurnId,
+    ChatMessage, Command, Event, Failure, FailureKind, Finish, GenerateRequest, ModelInfo, Part, PrefillProgress,
+    PromptRequest, Said, Stats, Token, TurnId,
 };
-use crate::domain::{Role, Sampling};
 
 /// The state at start: the first load, turn 1, is under way.
 pub(super) fn loading() -> State {
@@ -105,6 +105,18 @@ pub(super) fn say(state: &mut State, token: i32, text: &str) {
     let said = Said {
         token: Some(Token(token)),
         text: text.to_owned(),
+        ..Said::default()
+    };
+    let turn = turn(state);
+    assert_eq!(update(state, Msg::Engine(Event::Token { turn, said })), []);
+}
+
+/// The engine thinks a token of the running answer.
+pub(super) fn think(state: &mut State, token: i32, text: &str) {
+    let said = Said {
+        token: Some(Token(token)),
+        part: Part::Thinking,
+        text: text.to_owned(),
         report: None,
     };
     let turn = turn(state);
@@ -151,9 +163,8 @@ pub(super) fn last_notice(state: &State) -> (Level, &str) {
 /// A message of a prompt.
 pub(super) fn message(role: Role, content: &str, tokens: Option<&[i32]>) -> ChatMessage {
     ChatMessage {
-        role,
-        content: content.to_owned(),
         tokens: tokens.map(|ids| ids.iter().copied().map(Token).collect()),
+        ..ChatMessage::new(role, content)
     }
 }
 
@@ -162,11 +173,11 @@ pub(super) fn generate(turn: u64, messages: Vec<ChatMessage>) -> Effect {
     Effect::Engine(Command::Generate {
         turn: TurnId(turn),
         request: GenerateRequest {
-            messages,
-            sampling: Sampling::default(),
-            max_tokens: None,
-            overflow: Overflow::Stop,
-            report: false,
+            prompt: PromptRequest {
+                messages,
+                ..PromptRequest::default()
+            },
+            ..GenerateRequest::default()
         },
     })
 }

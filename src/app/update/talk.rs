@@ -64,6 +64,26 @@ fn turn_to(state: &mut State, other: impl FnOnce(&[MessageId], usize) -> Option<
     Ok(Vec::new())
 }
 
+/// `/prefill`: shows, sets or removes what the next answer starts with.
+pub(super) fn prefill(state: &mut State, text: &str) -> Vec<Effect> {
+    let words = match text {
+        "" if state.options.prefill.is_empty() => {
+            "answers start as the model wants: /prefill TEXT starts the next one".to_owned()
+        }
+        "" => format!("the next answer starts with '{}'", state.options.prefill),
+        off if off.eq_ignore_ascii_case("off") => {
+            state.options.prefill.clear();
+            "the next answer starts as the model wants".to_owned()
+        }
+        text => {
+            text.clone_into(&mut state.options.prefill);
+            format!("the next answer starts with '{text}': send a message, or /retry")
+        }
+    };
+    state.tell(Level::Info, words);
+    Vec::new()
+}
+
 /// `/system`: shows, sets or removes the system prompt.
 pub(super) fn system(state: &mut State, text: &str) {
     match (text, &state.conversation.system) {

@@ -53,6 +53,7 @@ fn a_message_is_sent_and_answered() {
             context_used: 40,
             ..Stats::default()
         },
+        ..Answer::default()
     };
     assert_eq!(answer, told);
     assert_eq!(state.notices.all(), []);
@@ -86,7 +87,7 @@ fn text_held_back_is_text_but_no_token() {
     let said = Said {
         token: None,
         text: " �".to_owned(),
-        report: None,
+        ..Said::default()
     };
     let turn = turn(&state);
     update(&mut state, Msg::Engine(Event::Token { turn, said }));
@@ -316,7 +317,7 @@ fn words_of_another_turn_change_nothing() {
     let said = Said {
         token: Some(Token(1)),
         text: "late".to_owned(),
-        report: None,
+        ..Said::default()
     };
     let other = TurnId(1);
     let events = [

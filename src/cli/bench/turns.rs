@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::domain::inference::{
-    BenchRequest, ChatMessage, Command, Event, Finish, GenerateRequest, ModelInfo, Overflow, Stats, TurnId,
+    BenchRequest, ChatMessage, Command, Event, Finish, GenerateRequest, ModelInfo, PromptRequest, Stats, TurnId,
 };
 use crate::domain::{Role, Sampling};
 use crate::engine::EngineHandle;
@@ -131,11 +131,7 @@ impl Bench<'_> {
         let question = self.of_length(opening, depth).await?;
         let first = [user(&question)];
         let full = self.ask(&first).await?;
-        let answer = ChatMessage {
-            role: Role::Assistant,
-            content: "It is so, and it was so before.".to_owned(),
-            tokens: None,
-        };
+        let answer = ChatMessage::new(Role::Assistant, "It is so, and it was so before.");
         let talk = |more: &str| [first.to_vec(), vec![answer.clone(), user(more)]].concat();
         let begun = self
             .ask(&talk("And what about the sea, the hills and the wind of this land?"))
@@ -168,9 +164,10 @@ impl Bench<'_> {
                 self.engine,
                 Command::Render {
                     turn,
-                    messages: vec![user(&text)],
-                    overflow: Overflow::Stop,
-                    max_tokens: None,
+                    prompt: PromptRequest {
+                        messages: vec![user(&text)],
+                        ..PromptRequest::default()
+                    },
                 },
             )?;
             let tokens = wait(self.engine, |event| match event {
@@ -205,11 +202,13 @@ impl Bench<'_> {
     fn begin(&mut self, messages: &[ChatMessage]) -> Result<TurnId, Stop> {
         let turn = self.next_turn();
         let request = GenerateRequest {
-            messages: messages.to_vec(),
+            prompt: PromptRequest {
+                messages: messages.to_vec(),
+                max_tokens: Some(1),
+                ..PromptRequest::default()
+            },
             sampling: self.sampling.clone(),
-            max_tokens: Some(1),
-            overflow: Overflow::Stop,
-            report: false,
+            ..GenerateRequest::default()
         };
         send(self.engine, Command::Generate { turn, request })?;
         Ok(turn)
@@ -264,9 +263,5 @@ const NUMBERS: [&str; 20] = [
 ];
 
 fn user(content: &str) -> ChatMessage {
-    ChatMessage {
-        role: Role::User,
-        content: content.to_owned(),
-        tokens: None,
-    }
+    ChatMessage::new(Role::User, content)
 }

@@ -1,89 +1,38 @@
 //! One turn: prompt, tokens, end. Between two tokens it looks for new settings and for a cancel.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::domain::inference::{
-    ChatMessage, Event, Failure, FailureKind, Finish, GenerateRequest, Overflow, PromptView, Said, Stats, Token,
-    TurnId, Window,
+    ChatMessage, Event, Failure, FailureKind, Finish, GenerateRequest, Opening, Overflow, Part, PromptRequest,
+    PromptView, Report, Said, Stats, Token, TurnId, Window,
 };
 use crate::domain::{Role, Sampling};
-use crate::prompt;
-use crate::text::{Stitcher, Stops};
 
-use super::Local;
 use super::ffi::{DecodeError, Logits};
 use super::load::Loaded;
 use super::sampler::{Drawn, Sampler, Undrawn};
+use super::turn::{Spoken, Turn};
 use super::window::Fitted;
-
-/// What a turn has come to so far.
-struct Turn {
-    id: TurnId,
-    began: Instant,
-    first: Option<Instant>,
-    last: Instant,
-    stats: Stats,
-    stitcher: Stitcher,
-    stops: Stops,
-    said: Vec<Token>,
-}
-
-impl Turn {
-    /// The text that a token makes complete, and whether it ends the answer.
-    fn text(&mut self, bytes: &[u8]) -> (String, bool) {
-        let text = self.stitcher.push(bytes);
-        self.stops.push(&text)
-    }
-
-    /// What was held back until the end.
-    fn rest(&mut self, finish: Finish) -> String {
-        if finish == Finish::StopText {
-            return String::new();
-        }
-        let rest = self.stitcher.finish();
-        // Half a character at the very end is no stop any more.
-        let (clear, _) = self.stops.push(&rest);
-        clear + &self.stops.finish()
-    }
-}
+use super::{Local, Wishes};
 
 impl Local<'_> {
     /// Answers a conversation; every outcome is told as an event.
     pub(super) fn generate(&mut self, loaded: &mut Loaded, id: TurnId, request: &GenerateRequest) {
-        let now = Instant::now();
-        let mut turn = Turn {
-            id,
-            began: now,
-            first: None,
-            last: now,
-            stats: Stats::default(),
-            stitcher: Stitcher::default(),
-            stops: Stops::new(&request.sampling.stop),
-            said: Vec::new(),
-        };
+        let mut turn = Turn::new(id, &request.sampling.stop);
         loaded.sequence.context().watch(id);
         match self.answer(loaded, &mut turn, request) {
             Ok(finish) => {
-                let rest = turn.rest(finish);
-                if !rest.is_empty() {
-                    self.tell(Event::Token {
-                        turn: id,
-                        said: Said {
-                            token: None,
-                            text: rest,
-                            report: None,
-                        },
-                    });
+                for (part, text) in turn.rest(finish) {
+                    self.say(id, None, part, text);
                 }
-                let first = turn.first.unwrap_or(turn.last);
-                turn.stats.decode = turn.last.saturating_duration_since(first);
                 turn.stats.context_used = loaded.sequence.tokens().len() as u32;
-                log(&turn, finish);
+                let stats = turn.stats();
+                log(id, &stats, finish);
                 self.forecast(loaded, &turn, request);
                 self.tell(Event::Finished {
                     turn: id,
                     finish,
-                    stats: turn.stats,
+                    stats,
                 });
             }
             Err(failure) => self.tell(Event::Failed { turn: id, failure }),
@@ -97,22 +46,32 @@ impl Local<'_> {
         turn: &mut Turn,
         request: &GenerateRequest,
     ) -> Result<Option<Vec<Token>>, Failure> {
-        let Fitted { tokens, window, .. } = loaded.fit(&request.messages, request.overflow, request.max_tokens)?;
+        let Fitted { prompt, window } = loaded.fit(&request.prompt)?;
         let id = turn.id;
         if window.left_out > 0 {
             self.tell(Event::Window { turn: id, window });
         }
-        turn.stats.prompt_tokens = tokens.len() as u32;
-        let reused = loaded
-            .sequence
-            .prefill(&tokens, |progress| self.tell(Event::Prefill { turn: id, progress }));
+        turn.listen(loaded.splitter(prompt.begun));
+        let said = &request.prompt.opening.said;
+        if !said.is_empty() {
+            let (thinking, text) = turn.resume(&loaded.vocabulary, said);
+            self.tell(Event::Resumed {
+                turn: id,
+                thinking,
+                text,
+            });
+        }
+        turn.stats.prompt_tokens = prompt.tokens.len() as u32;
+        let reused = loaded.sequence.prefill(&prompt.tokens, |progress| {
+            self.tell(Event::Prefill { turn: id, progress });
+        });
         turn.stats.reused_tokens = match reused {
             Ok(reused) => reused as u32,
             Err(DecodeError::Cancelled) => return Ok(None),
             Err(error) => return Err(compute(error)),
         };
-        turn.stats.prefill = turn.began.elapsed();
-        Ok(Some(tokens))
+        turn.has_read();
+        Ok(Some(prompt.tokens))
     }
 
     fn answer(&mut self, loaded: &mut Loaded, turn: &mut Turn, request: &GenerateRequest) -> Result<Finish, Failure> {
@@ -129,39 +88,24 @@ impl Local<'_> {
             if self.ends.cancel.is_stopped(id) {
                 return Ok(Finish::Stopped);
             }
-            if let Some(settings) = self.latest_tune() {
-                self.tune(loaded, turn, &mut sampler, settings);
-            }
-            let Drawn { token, mut report } = draw(loaded, &mut sampler)?;
-            turn.last = Instant::now();
-            if turn.first.is_none() {
-                turn.first = Some(turn.last);
-                turn.stats.first_token = turn.began.elapsed();
-            }
+            self.heed(loaded, turn, &mut sampler, request.thinking_budget);
+            let Drawn { token, mut report } = next(loaded, turn, &mut sampler)?;
+            turn.has_drawn();
             if loaded.vocabulary.ends(token) {
                 return Ok(Finish::EndOfTurn);
             }
-            turn.stats.generated += 1;
-            turn.said.push(token);
-            let (text, stopped) = turn.text(&loaded.vocabulary.bytes(token));
+            let Spoken { part, parts, stopped } = turn.speak(&loaded.vocabulary, token);
             if let Some(report) = &mut report {
                 loaded.vocabulary.put_words(token, report);
             }
-            self.tell(Event::Token {
-                turn: id,
-                said: Said {
-                    token: Some(token),
-                    text,
-                    report,
-                },
-            });
+            self.tell_token(id, (token, part), parts, report);
             if stopped {
                 return Ok(Finish::StopText);
             }
-            if request.max_tokens.is_some_and(|max| turn.stats.generated >= max) {
+            if request.prompt.max_tokens.is_some_and(|max| turn.stats.generated >= max) {
                 return Ok(Finish::MaxTokens);
             }
-            if loaded.sequence.room() == 0 && !self.shift(loaded, id, request, &prompt) {
+            if loaded.sequence.room() == 0 && !self.shift(loaded, id, &request.prompt, &prompt) {
                 return Ok(Finish::ContextFull);
             }
             match loaded.sequence.push(&[token], Logits::Last) {
@@ -173,14 +117,63 @@ impl Local<'_> {
         }
     }
 
+    /// Takes in what was asked for since the last token.
+    fn heed(&self, loaded: &Loaded, turn: &mut Turn, sampler: &mut Sampler, budget: Option<u32>) {
+        let Wishes { tune, end_thinking } = self.wishes(turn.id);
+        if let Some(settings) = tune {
+            self.tune(loaded, turn, sampler, settings);
+        }
+        if end_thinking || budget.is_some_and(|budget| turn.thought() >= budget) {
+            turn.end_thinking(&loaded.formats, |text| loaded.vocabulary.tokenize_on(text));
+        }
+    }
+
+    /// Tells of a token and the text that became clear with it.
+    fn tell_token(
+        &self,
+        turn: TurnId,
+        (token, part): (Token, Part),
+        parts: Vec<(Part, String)>,
+        report: Option<Box<Report>>,
+    ) {
+        let mut parts = parts.into_iter().peekable();
+        let own = parts.next_if(|(of, _)| *of == part);
+        self.tell(Event::Token {
+            turn,
+            said: Said {
+                token: Some(token),
+                part,
+                text: own.map_or_else(String::new, |(_, text)| text),
+                report,
+            },
+        });
+        for (part, text) in parts {
+            self.say(turn, None, part, text);
+        }
+    }
+
+    fn say(&self, turn: TurnId, token: Option<Token>, part: Part, text: String) {
+        let report = None;
+        self.tell(Event::Token {
+            turn,
+            said: Said {
+                token,
+                part,
+                text,
+                report,
+            },
+        });
+    }
+
     /// Takes new settings for the next token on, or says what of them cannot be followed.
     fn tune(&self, loaded: &Loaded, turn: &mut Turn, sampler: &mut Sampler, settings: Sampling) {
-        turn.stops.watch_for(&settings.stop);
-        if let Err(failure) = sampler.tune(&loaded.vocabulary, settings) {
-            self.tell(Event::Noted {
+        let stops = settings.stop.clone();
+        match sampler.tune(&loaded.vocabulary, settings) {
+            Ok(()) => turn.stop_at(&stops),
+            Err(failure) => self.tell(Event::Noted {
                 turn: turn.id,
                 words: failure.message,
-            });
+            }),
         }
     }
 
@@ -191,30 +184,20 @@ impl Local<'_> {
         if turn.stats.context_used < context / 2 && loaded.cut.is_none() {
             return;
         }
-        let bytes: Vec<u8> = turn
-            .said
-            .iter()
-            .flat_map(|token| loaded.vocabulary.bytes(*token))
-            .collect();
-        let next = |role, content: &str, tokens| ChatMessage {
-            role,
-            content: content.to_owned(),
-            tokens,
+        let answer = ChatMessage {
+            thinking: turn.thinking.clone(),
+            tokens: Some(turn.said.clone()),
+            ..ChatMessage::new(
+                Role::Assistant,
+                format!("{}{}", request.prompt.opening.text, turn.answer),
+            )
         };
-        let answer = next(
-            Role::Assistant,
-            &String::from_utf8_lossy(&bytes),
-            Some(turn.said.clone()),
-        );
-        let messages: Vec<_> = request
-            .messages
-            .iter()
-            .cloned()
-            .chain([answer, next(Role::User, "", None)])
-            .collect();
+        let mut next = request.prompt.clone();
+        next.opening = Opening::default();
+        next.messages.extend([answer, ChatMessage::new(Role::User, "")]);
         // Only a look: where the window begins is decided by the turn itself.
         let cut = loaded.cut;
-        let fitted = loaded.fit(&messages, request.overflow, request.max_tokens);
+        let fitted = loaded.fit(&next);
         loaded.cut = cut;
         let window = match fitted {
             Ok(fitted) => fitted.window,
@@ -226,18 +209,18 @@ impl Local<'_> {
                 ..Window::default()
             },
         };
-        let scarce = request.overflow == Overflow::Stop && window.whole > context - context / 8;
+        let scarce = request.prompt.overflow == Overflow::Stop && window.whole > context - context / 8;
         if window.left_out > 0 || scarce {
             self.tell(Event::Forecast { turn: turn.id, window });
         }
     }
 
     /// Makes room in the middle of an answer, where that is wanted and the model can. Told before anything is forgotten.
-    fn shift(&self, loaded: &mut Loaded, turn: TurnId, request: &GenerateRequest, prompt: &[Token]) -> bool {
+    fn shift(&self, loaded: &mut Loaded, turn: TurnId, request: &PromptRequest, prompt: &[Token]) -> bool {
         if request.overflow != Overflow::Shift {
             return false;
         }
-        let keep = loaded.kept_by_shift(&request.messages, prompt);
+        let keep = loaded.kept_by_shift(request, prompt);
         // Half of what may go, as llama.cpp does: often enough to matter, seldom enough not to lose the thread at every token.
         let discard = loaded.sequence.tokens().len().saturating_sub(keep) / 2;
         self.tell(Event::Shift {
@@ -253,26 +236,20 @@ impl Local<'_> {
     }
 
     /// Renders the exact prompt for looking at.
-    pub(super) fn render(
-        &self,
-        loaded: &mut Loaded,
-        turn: TurnId,
-        messages: &[ChatMessage],
-        (overflow, max_tokens): (Overflow, Option<u32>),
-    ) {
+    pub(super) fn render(&self, loaded: &mut Loaded, turn: TurnId, request: &PromptRequest) {
         // A look moves nothing.
         let cut = loaded.cut;
-        let fitted = loaded.fit(messages, overflow, max_tokens);
+        let fitted = loaded.fit(request);
         loaded.cut = cut;
         self.tell(match fitted {
-            Ok(Fitted { tokens, path, window }) => {
-                let cached = loaded.sequence.reusable(&tokens) as u32;
-                let tokens = tokens.into_iter().map(|t| loaded.vocabulary.show(t)).collect();
+            Ok(Fitted { prompt, window }) => {
+                let cached = loaded.sequence.reusable(&prompt.tokens) as u32;
+                let tokens = prompt.tokens.into_iter().map(|t| loaded.vocabulary.show(t)).collect();
                 Event::Rendered {
                     turn,
                     prompt: PromptView {
                         tokens,
-                        template: path,
+                        template: prompt.path,
                         cached,
                         window,
                     },
@@ -283,22 +260,16 @@ impl Local<'_> {
     }
 }
 
-impl Loaded {
-    /// The tokens of a conversation's prompt, and how the template was applied.
-    pub(super) fn tokens_of(&self, messages: &[ChatMessage]) -> Result<(Vec<Token>, String), Failure> {
-        let plain: Vec<_> = messages
-            .iter()
-            .map(|m| prompt::Message {
-                role: m.role,
-                content: &m.content,
-            })
-            .collect();
-        let rendered = self
-            .template
-            .render(&plain, self.vocabulary.markers(), &self.prompt_options)
-            .map_err(|error| Failure::new(FailureKind::Template, error.to_string()))?;
-        let path = rendered.path.to_string();
-        Ok((self.vocabulary.prompt(&rendered, messages), path))
+/// The next token: one that the thinking is ended with, or one drawn.
+fn next(loaded: &mut Loaded, turn: &mut Turn, sampler: &mut Sampler) -> Result<Drawn, Failure> {
+    // The form is the answer's: thinking has none.
+    sampler.follow_form(!turn.is_thinking());
+    match turn.forced() {
+        Some(token) => {
+            sampler.put_in(token);
+            Ok(Drawn { token, report: None })
+        }
+        None => draw(loaded, sampler),
     }
 }
 
@@ -328,23 +299,25 @@ fn compute(error: DecodeError) -> Failure {
 }
 
 /// One line per turn is the whole performance log. Never what was said.
-fn log(turn: &Turn, finish: Finish) {
-    let Stats {
+fn log(turn: TurnId, stats: &Stats, finish: Finish) {
+    let &Stats {
         prompt_tokens,
         reused_tokens,
         generated,
+        thinking_tokens,
         context_used,
         prefill,
         first_token,
         decode,
         ..
-    } = turn.stats;
+    } = stats;
     let ms = |d: Duration| d.as_millis();
     tracing::info!(
-        turn = turn.id.0,
+        turn = turn.0,
         prompt_tokens,
         reused_tokens,
         generated,
+        thinking_tokens,
         context_used,
         prefill_ms = ms(prefill),
         first_token_ms = ms(first_token),

@@ -17,6 +17,7 @@ use crate::domain::loading::TemplateChoice;
 use crate::gguf::{GgufError, ModelFile, Summary};
 use crate::prompt::{self, Template, TemplateError};
 use crate::text::sanitize_line;
+use crate::text::thinking::Format;
 
 use super::ffi::{self, Context, Logits, Placement};
 use super::plan::{self, Plan};
@@ -31,6 +32,8 @@ pub(super) struct Loaded {
     pub(super) vocabulary: Vocabulary,
     pub(super) template: Template,
     pub(super) prompt_options: prompt::Options,
+    /// The ways in which the model may mark its thinking.
+    pub(super) formats: Vec<Format>,
     pub(super) info: ModelInfo,
     /// Where the window of the conversation begins, once it outgrew the context.
     pub(super) cut: Option<Cut>,
@@ -89,14 +92,10 @@ impl Local<'_> {
         let (template, words) = chat_template(&file, options)?;
         let info = ModelInfo {
             fingerprint,
+            thinking_switch: template.switches_thinking(),
             ..info(source, &summary, &plan, &context, words, &vocabulary)
         };
-        let prompt_options = prompt::Options {
-            bos_token: vocabulary.bos_text.clone(),
-            eos_token: vocabulary.eos_text.clone(),
-            // Read once per load: a date that changes under way would change the beginning of every prompt.
-            ..prompt::Options::new(jiff::Zoned::now().datetime())
-        };
+        let prompt_options = prompt_options(&vocabulary);
         let device = if plan.placement.gpu_layers == 0 {
             Device::Cpu
         } else {
@@ -108,10 +107,18 @@ impl Local<'_> {
         if self.ends.cancel.is_stopped(turn) {
             return Err(Failure::new(FailureKind::Cancelled, "loading was cancelled"));
         }
+        let mut formats = template.thinking_formats();
+        formats.extend(
+            options
+                .thinking_tags
+                .as_ref()
+                .map(|(open, close)| Format::tags(open, close)),
+        );
         Ok(Loaded {
             sequence,
             vocabulary,
             template,
+            formats,
             prompt_options,
             info,
             cut: None,
@@ -218,6 +225,15 @@ pub(super) fn weights(
     })
 }
 
+fn prompt_options(vocabulary: &Vocabulary) -> prompt::Options {
+    prompt::Options {
+        bos_token: vocabulary.bos_text.clone(),
+        eos_token: vocabulary.eos_text.clone(),
+        // Read once per load: a date that changes under way would change the beginning of every prompt.
+        ..prompt::Options::new(jiff::Zoned::now().datetime())
+    }
+}
+
 /// The template that will be used and where it comes from, in words.
 pub(super) fn chat_template(file: &ModelFile, options: &LoadOptions) -> Result<(Template, String), Failure> {
     let untold = |error: TemplateError| Failure::new(FailureKind::Template, error.to_string());
@@ -279,6 +295,7 @@ fn info(
     }
     let name = if source.builtin { "cria" } else { summary.name.as_str() };
     ModelInfo {
+        thinking_switch: false,
         name: sanitize_line(name).into_owned(),
         fingerprint: String::new(),
         architecture: sanitize_line(&summary.architecture).into_owned(),

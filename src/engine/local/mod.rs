@@ -24,10 +24,12 @@ mod generate;
 mod load;
 mod logs;
 mod plan;
+mod prompt;
 mod quantize;
 mod sampler;
 mod sequence;
 mod trial;
+mod turn;
 mod vocabulary;
 mod window;
 
@@ -76,17 +78,9 @@ impl Local<'_> {
                     *loaded = None;
                     *loaded = self.load(turn, &source, &options);
                 }
-                (Command::Tune(_), _) => {}
+                (Command::Tune(_) | Command::EndThinking { .. }, _) => {}
                 (Command::Generate { turn, request }, Some(loaded)) => self.generate(loaded, turn, &request),
-                (
-                    Command::Render {
-                        turn,
-                        messages,
-                        overflow,
-                        max_tokens,
-                    },
-                    Some(loaded),
-                ) => self.render(loaded, turn, &messages, (overflow, max_tokens)),
+                (Command::Render { turn, prompt }, Some(loaded)) => self.render(loaded, turn, &prompt),
                 (Command::Bench { turn, request }, Some(loaded)) => self.bench(loaded, turn, &request),
                 (Command::Generate { turn, .. } | Command::Render { turn, .. } | Command::Bench { turn, .. }, None) => {
                     self.no_model(turn);
@@ -105,22 +99,32 @@ impl Local<'_> {
         waiting.or_else(|| self.ends.commands.recv().ok())
     }
 
-    /// The newest settings that came since the last look; other commands wait for the turn to end.
-    fn latest_tune(&self) -> Option<Sampling> {
-        let mut latest = None;
+    /// What was asked of the running turn since the last look; other commands wait for it to end.
+    fn wishes(&self, running: TurnId) -> Wishes {
+        let mut wishes = Wishes::default();
         for command in self.ends.commands.try_iter() {
             match command {
-                Command::Tune(settings) => latest = Some(settings),
+                Command::Tune(settings) => wishes.tune = Some(settings),
+                Command::EndThinking { turn } => wishes.end_thinking |= turn == running,
                 other => self.waiting.borrow_mut().push_back(other),
             }
         }
-        latest
+        wishes
     }
 
     fn tell(&self, event: Event) {
         // Nobody listens any more: the next command will not come either, and the thread ends.
         let _ = self.ends.events.send(event);
     }
+}
+
+/// What can be asked of a turn under way.
+#[derive(Default)]
+struct Wishes {
+    /// The newest settings.
+    tune: Option<Sampling>,
+    /// To end the thinking.
+    end_thinking: bool,
 }
 
 /// The version of the llama.cpp in this program.

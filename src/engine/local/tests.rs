@@ -16,8 +16,9 @@ use super::{backend, load};
 
 /// Longest prompt tried, in tokens: more than one slice of a CPU.
 const LONGEST: usize = 300;
-/// How far apart two logits may be that were computed in batches of different sizes.
-const ROUNDING: f32 = 0.02;
+/// How far apart logits may be that were computed in batches of different sizes. The kernels of a quantized model round otherwise
+/// for one token than for many, which comes to 0.2 at most; one token more or less comes to 0.8 at least.
+const ROUNDING: f64 = 0.4;
 
 fn cria() -> Arc<LlamaModel> {
     static MODEL: OnceLock<Arc<LlamaModel>> = OnceLock::new();
@@ -77,10 +78,14 @@ fn one_by_one() -> &'static [Vec<f32>] {
     })
 }
 
-fn likeliest(logits: &[f32]) -> usize {
-    (0..logits.len())
-        .max_by(|a, b| logits[*a].total_cmp(&logits[*b]))
-        .unwrap()
+/// How far two rows of logits are from each other, as a share of their spread: the root mean square of the differences over the
+/// standard deviation.
+fn distance(found: &[f32], expected: &[f32]) -> f64 {
+    let count = expected.len() as f64;
+    let mean = expected.iter().map(|x| f64::from(*x)).sum::<f64>() / count;
+    let spread: f64 = expected.iter().map(|x| (f64::from(*x) - mean).powi(2)).sum();
+    let apart: f64 = found.iter().zip(expected).map(|(a, b)| f64::from(a - b).powi(2)).sum();
+    (apart / spread).sqrt()
 }
 
 proptest! {
@@ -108,8 +113,8 @@ proptest! {
         prop_assert_eq!(sequence.context().len() as usize, length);
         prop_assert!(told.is_sorted() && told.last() == Some(&(length as u32)));
         let (found, expected) = (sequence.logits().unwrap(), &one_by_one()[length - 1]);
-        let lost = expected[likeliest(expected)] - expected[likeliest(found)];
-        prop_assert!(lost <= ROUNDING, "{} instead of {}", likeliest(found), likeliest(expected));
+        let off = distance(found, expected);
+        prop_assert!(off <= ROUNDING, "{off}");
     }
 }
 

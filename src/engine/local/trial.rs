@@ -182,10 +182,7 @@ fn opening(file: &ModelFile, vocabulary: &Vocabulary) -> Vec<Token> {
     // What a template is refused for is told where it is asked, if no other is used instead; here it counts that it ends.
     let template = chat_template(file, &LoadOptions::default()).map(|(template, _)| template);
     let said = sample();
-    let message = prompt::Message {
-        role: Role::User,
-        content: &said,
-    };
+    let message = prompt::Message::new(Role::User, &said);
     let options = prompt::Options {
         bos_token: vocabulary.bos_text.clone(),
         eos_token: vocabulary.eos_text.clone(),

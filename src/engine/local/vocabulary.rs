@@ -7,8 +7,9 @@ use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::token_type::LlamaTokenAttr;
 
-use crate::domain::inference::{ChatMessage, PromptToken, Report, Token};
+use crate::domain::inference::{ChatMessage, Part, PromptToken, Report, Token};
 use crate::prompt::{MarkerKind, Markers, Rendered, TemplateError};
+use crate::text::thinking::Unit;
 
 /// What is asked of a vocabulary again and again, read once.
 pub(super) struct Vocabulary {
@@ -173,17 +174,17 @@ impl Vocabulary {
     /// The tokens of a rendered prompt: llama.cpp's own tokenization of the whole text, with two exceptions. At every cut
     /// the text is split, so that what came from a message cannot form a control token; and an answer that this model gave
     /// goes in as the tokens it was given in, where the template left its text as it was.
-    pub(super) fn prompt(&self, rendered: &Rendered, messages: &[ChatMessage]) -> Vec<Token> {
+    pub(super) fn prompt(&self, rendered: &Rendered, messages: &[&ChatMessage]) -> Vec<Token> {
         let mut tokens = Vec::with_capacity(rendered.text.len() / 3);
         let mut at = 0;
         for content in &rendered.contents {
-            let Some(said) = messages
+            let said = messages
                 .get(content.message)
-                .filter(|m| rendered.text.get(content.range.clone()) == Some(&m.content))
-            else {
-                continue;
-            };
-            if let Some(ids) = &said.tokens
+                .filter(|m| {
+                    content.part == Part::Answer && rendered.text.get(content.range.clone()) == Some(&m.content)
+                })
+                .and_then(|m| self.spelling(m.tokens.as_deref()?, &m.content));
+            if let Some(ids) = said
                 && content.range.start >= at
             {
                 self.pieces(rendered, at, content.range.start, &mut tokens);
@@ -196,6 +197,49 @@ impl Vocabulary {
             tokens.insert(0, bos);
         }
         tokens
+    }
+
+    /// The last of these ids that spell `content`: thinking and tags may stand before, and tokens without a text behind.
+    fn spelling<'t>(&self, ids: &'t [Token], content: &str) -> Option<&'t [Token]> {
+        let silent = ids.iter().rev().take_while(|id| self.bytes(**id).is_empty()).count();
+        let ids = &ids[..ids.len() - silent];
+        let mut left = content.as_bytes();
+        for (at, id) in ids.iter().enumerate().rev() {
+            match left.strip_suffix(self.bytes(*id).as_slice()) {
+                Some([]) => return Some(&ids[at..]),
+                Some(rest) => left = rest,
+                None => break,
+            }
+        }
+        // Bytes that are no text became marks of it.
+        let bytes: Vec<u8> = ids.iter().flat_map(|id| self.bytes(*id)).collect();
+        (String::from_utf8_lossy(&bytes) == content).then_some(ids)
+    }
+
+    /// A text as it comes in a stream of this model's tokens: characters, and the tokens among them that are more than their text.
+    pub(super) fn units(&self, text: &str) -> Vec<Unit> {
+        let tokens = self.tokenize_on(text);
+        let single = tokens.len() == 1;
+        let unit = |token: Token| {
+            let attr = self.model.vocab().attr(LlamaToken(token.0));
+            let is_mark = attr.contains(LlamaTokenAttr::Control) || attr.contains(LlamaTokenAttr::UserDefined);
+            if single || is_mark {
+                return vec![Unit::Mark(token)];
+            }
+            String::from_utf8_lossy(&self.bytes(token))
+                .chars()
+                .map(Unit::Char)
+                .collect()
+        };
+        if tokens
+            .iter()
+            .any(|token| matches!(unit(*token).as_slice(), [Unit::Mark(_)]))
+        {
+            tokens.into_iter().flat_map(unit).collect()
+        } else {
+            // Without such tokens the text itself is what comes, however it is cut into tokens.
+            text.chars().map(Unit::Char).collect()
+        }
     }
 
     /// Tokenizes a part of a rendered prompt, split at its cuts.
@@ -222,7 +266,7 @@ impl Vocabulary {
 
     /// The same for a text that goes on after another. Vocabularies that put a space before a text would put one into the
     /// middle here; behind a line feed they do not, so one is put before and its tokens taken off again.
-    fn tokenize_on(&self, text: &str) -> Vec<Token> {
+    pub(super) fn tokenize_on(&self, text: &str) -> Vec<Token> {
         let Some(guard) = &self.space_guard else {
             return self.tokenize(text);
         };

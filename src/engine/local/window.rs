@@ -4,17 +4,16 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::domain::Role;
-use crate::domain::inference::{ChatMessage, Failure, FailureKind, Token, Window};
+use crate::domain::inference::{ChatMessage, Failure, FailureKind, PromptRequest, Token, Window};
 use crate::domain::loading::Overflow;
 
 use super::load::Loaded;
+use super::prompt::Prompt;
 
 /// A conversation as it goes into the model.
 pub(super) struct Fitted {
     /// The prompt.
-    pub(super) tokens: Vec<Token>,
-    /// How the template was applied, in words.
-    pub(super) path: String,
+    pub(super) prompt: Prompt,
     /// What of the conversation is in it.
     pub(super) window: Window,
 }
@@ -30,54 +29,50 @@ pub(super) struct Cut {
 }
 
 impl Loaded {
-    /// The prompt of `messages`, as much of them as fits together with an answer of `max_tokens`.
+    /// The prompt of a conversation, as much of it as fits together with an answer.
     ///
     /// # Errors
     /// When the template refuses, or the conversation (with [`Overflow::Stop`]) or its last turn alone does not fit.
-    pub(super) fn fit(
-        &mut self,
-        messages: &[ChatMessage],
-        overflow: Overflow,
-        max_tokens: Option<u32>,
-    ) -> Result<Fitted, Failure> {
+    pub(super) fn fit(&mut self, request: &PromptRequest) -> Result<Fitted, Failure> {
         let context = self.sequence.context().n_ctx() as usize;
-        let (tokens, path) = self.tokens_of(messages)?;
-        if tokens.is_empty() {
+        let (messages, overflow) = (&request.messages, request.overflow);
+        let prompt = self.prompt(messages, request)?;
+        if prompt.tokens.is_empty() {
             // llama.cpp computes nothing from nothing.
             let message = "the chat template makes of this conversation nothing that the model has tokens for: say it otherwise, \
                            or choose another with '--template'";
             return Err(Failure::new(FailureKind::Template, message));
         }
-        let whole = tokens.len();
+        let whole = prompt.tokens.len();
         let fits = |tokens: usize, room: usize| tokens.saturating_add(room) <= context;
-        let room = room_for_answer(context, max_tokens);
+        let room = room_for_answer(context, request.max_tokens);
         if overflow == Overflow::Stop || fits(whole, room) {
             if !fits(whole, 1) {
                 return Err(too_long(messages, whole, context, overflow));
             }
             self.cut = None;
-            return Ok(fitted(tokens, path, whole, 0, context));
+            return Ok(fitted(prompt, whole, 0, context));
         }
         let system = messages.iter().take_while(|m| m.role == Role::System).count();
         let starts = turn_starts(messages, system);
         if let Some(from) = self.cut_of(messages, system) {
-            let (tokens, path) = self.tokens_of(&inside(messages, system, from))?;
-            if fits(tokens.len(), room) {
-                return Ok(fitted(tokens, path, whole, from - system, context));
+            let prompt = self.prompt(&inside(messages, system, from), request)?;
+            if fits(prompt.tokens.len(), room) {
+                return Ok(fitted(prompt, whole, from - system, context));
             }
         }
         // Half of the context is made free at once, so that the window need not move again with the next turn.
-        let at = self.first_below(messages, system, &starts, context / 2)?;
+        let at = self.first_below(request, system, &starts, context / 2)?;
         let from = starts.get(at).copied().unwrap_or(system);
-        let (tokens, path) = self.tokens_of(&inside(messages, system, from))?;
-        if !fits(tokens.len(), 1) {
-            return Err(too_long(messages, tokens.len(), context, overflow));
+        let prompt = self.prompt(&inside(messages, system, from), request)?;
+        if !fits(prompt.tokens.len(), 1) {
+            return Err(too_long(messages, prompt.tokens.len(), context, overflow));
         }
         self.cut = Some(Cut {
             from,
             before: fingerprint(&messages[..from]),
         });
-        Ok(fitted(tokens, path, whole, from - system, context))
+        Ok(fitted(prompt, whole, from - system, context))
     }
 
     /// Where the window began before, if this is the same conversation.
@@ -90,7 +85,7 @@ impl Loaded {
     /// The first of the turns from which on the prompt has at most `limit` tokens, else the last.
     fn first_below(
         &self,
-        messages: &[ChatMessage],
+        request: &PromptRequest,
         system: usize,
         starts: &[usize],
         limit: usize,
@@ -99,8 +94,8 @@ impl Loaded {
         let (mut low, mut high) = (0, starts.len().saturating_sub(1));
         while low < high {
             let middle = usize::midpoint(low, high);
-            let (tokens, _) = self.tokens_of(&inside(messages, system, starts[middle]))?;
-            if tokens.len() <= limit {
+            let prompt = self.prompt(&inside(&request.messages, system, starts[middle]), request)?;
+            if prompt.tokens.len() <= limit {
                 high = middle;
             } else {
                 low = middle + 1;
@@ -110,17 +105,21 @@ impl Loaded {
     }
 
     /// How many of the first tokens of `prompt` a context shift keeps: all up to the first message that is not the system's.
-    pub(super) fn kept_by_shift(&self, messages: &[ChatMessage], prompt: &[Token]) -> usize {
-        let system = messages.iter().take_while(|m| m.role == Role::System);
-        let any = ChatMessage {
-            role: Role::User,
-            content: "x".to_owned(),
-            tokens: None,
+    pub(super) fn kept_by_shift(&self, request: &PromptRequest, prompt: &[Token]) -> usize {
+        let system = request.messages.iter().take_while(|m| m.role == Role::System);
+        let bare = PromptRequest {
+            messages: system.cloned().chain([ChatMessage::new(Role::User, "x")]).collect(),
+            thinking: request.thinking,
+            ..PromptRequest::default()
         };
-        let bare: Vec<_> = system.cloned().chain([any]).collect();
         // Where even that does not render, nothing but a leading token is sure to be scaffolding.
-        self.tokens_of(&bare).map_or(1, |(bare, _)| {
-            bare.iter().zip(prompt).take_while(|(a, b)| a == b).count().max(1)
+        self.prompt(&bare.messages, &bare).map_or(1, |bare| {
+            bare.tokens
+                .iter()
+                .zip(prompt)
+                .take_while(|(a, b)| a == b)
+                .count()
+                .max(1)
         })
     }
 }
@@ -142,14 +141,14 @@ fn inside(messages: &[ChatMessage], system: usize, from: usize) -> Vec<ChatMessa
     messages[..system].iter().chain(&messages[from..]).cloned().collect()
 }
 
-fn fitted(tokens: Vec<Token>, path: String, whole: usize, left_out: usize, context: usize) -> Fitted {
+fn fitted(prompt: Prompt, whole: usize, left_out: usize, context: usize) -> Fitted {
     let window = Window {
         left_out: left_out as u32,
         whole: whole as u32,
-        inside: tokens.len() as u32,
+        inside: prompt.tokens.len() as u32,
         context: context as u32,
     };
-    Fitted { tokens, path, window }
+    Fitted { prompt, window }
 }
 
 fn fingerprint(messages: &[ChatMessage]) -> u64 {
@@ -180,21 +179,13 @@ fn too_long(messages: &[ChatMessage], tokens: usize, context: usize, overflow: O
 mod tests {
     use super::*;
 
-    fn say(role: Role, content: &str) -> ChatMessage {
-        ChatMessage {
-            role,
-            content: content.to_owned(),
-            tokens: None,
-        }
-    }
-
     #[test]
     fn turns_begin_with_what_a_person_says() {
         let talk = [
-            say(Role::System, "s"),
-            say(Role::User, "a"),
-            say(Role::Assistant, "b"),
-            say(Role::User, "c"),
+            ChatMessage::new(Role::System, "s"),
+            ChatMessage::new(Role::User, "a"),
+            ChatMessage::new(Role::Assistant, "b"),
+            ChatMessage::new(Role::User, "c"),
         ];
         assert_eq!(turn_starts(&talk, 1), [1, 3]);
         let left: Vec<_> = inside(&talk, 1, 3).iter().map(|m| m.content.clone()).collect();

@@ -6,14 +6,15 @@ use std::panic::panic_any;
 use std::sync::mpsc::{RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
+use crate::domain::Role;
 use crate::domain::Sampling;
 use crate::domain::inference::{
-    Command, Event, Failure, FailureKind, Finish, GenerateRequest, LoadOptions, LoadStep, ModelInfo, PrefillProgress,
-    PromptView, Report, Said, Stats, Token, TurnId, Window,
+    Command, Event, Failure, FailureKind, Finish, GenerateRequest, LoadOptions, LoadStep, ModelInfo, Part,
+    PrefillProgress, PromptRequest, PromptView, Report, Said, Stats, Token, TurnId, Window,
 };
 use crate::domain::sampling::Seed;
-use crate::domain::{Role, inference::ChatMessage};
 use crate::engine::Ends;
+use crate::text::thinking::{FORMATS, Parts, Splitter, Unit};
 
 use super::script::{Answer, Script, Then};
 use super::words;
@@ -37,6 +38,8 @@ pub(super) struct Player<'a> {
     waiting: VecDeque<Command>,
     /// Settings that came during a turn.
     tuned: Option<Sampling>,
+    /// Whether the thinking is to end.
+    end_thinking: bool,
     /// Tokens of context, once the model is loaded.
     context: Option<u32>,
     /// What is in the context: prompts and answers, as a real engine's cache would have it.
@@ -52,6 +55,7 @@ impl<'a> Player<'a> {
             script,
             waiting: VecDeque::new(),
             tuned: None,
+            end_thinking: false,
             context: None,
             cache: Vec::new(),
             given: 0,
@@ -64,7 +68,7 @@ impl<'a> Player<'a> {
             let event = match command {
                 Command::Load { turn, options, .. } => self.load(turn, &options),
                 Command::Generate { turn, request } => self.generate(turn, &request),
-                Command::Render { turn, messages, .. } => self.render(turn, &messages),
+                Command::Render { turn, prompt } => self.render(turn, &prompt),
                 Command::Bench { turn, .. } => Event::Failed {
                     turn,
                     failure: Failure::new(
@@ -73,7 +77,7 @@ impl<'a> Player<'a> {
                     ),
                 },
                 // Of no effect between turns.
-                Command::Tune(_) => continue,
+                Command::Tune(_) | Command::EndThinking { .. } => continue,
             };
             self.tell(event);
         }
@@ -111,6 +115,7 @@ impl<'a> Player<'a> {
             };
             match command {
                 Command::Tune(sampling) => self.tuned = Some(sampling),
+                Command::EndThinking { turn: ended } => self.end_thinking |= ended == turn,
                 other => self.waiting.push_back(other),
             }
         }
@@ -150,16 +155,17 @@ impl<'a> Player<'a> {
             context_trained: trained,
             threads: 1,
             template: "marks of the script".to_owned(),
+            thinking_switch: true,
             ..ModelInfo::default()
         });
         Event::Ready { turn, model }
     }
 
-    fn render(&self, turn: TurnId, messages: &[ChatMessage]) -> Event {
+    fn render(&self, turn: TurnId, request: &PromptRequest) -> Event {
         if self.context.is_none() {
             return no_model(turn);
         }
-        let tokens = words::prompt(messages);
+        let tokens = words::prompt(request);
         let ids: Vec<_> = tokens.iter().map(|token| token.token).collect();
         Event::Rendered {
             turn,
@@ -185,10 +191,8 @@ impl<'a> Player<'a> {
         let answer = self.script.answers[self.given.min(self.script.answers.len() - 1)].clone();
         self.given += 1;
         self.tuned = None;
-        let prompt: Vec<_> = words::prompt(&request.messages)
-            .iter()
-            .map(|token| token.token)
-            .collect();
+        self.end_thinking = false;
+        let prompt: Vec<_> = words::prompt(&request.prompt).iter().map(|token| token.token).collect();
         if prompt.len() >= context as usize {
             return Event::Failed {
                 turn,
@@ -246,6 +250,12 @@ impl<'a> Player<'a> {
         let text = whole(answer, request);
         let mut sampling = request.sampling.clone();
         let mut first = None;
+        let mut splitter = Splitter::new(
+            &FORMATS,
+            |tag| tag.chars().map(Unit::Char).collect(),
+            |_| String::new(),
+            None,
+        );
         for piece in words::split(&text) {
             if self.wait(turn, answer.token()).is_err() {
                 return Finish::Stopped;
@@ -256,26 +266,72 @@ impl<'a> Player<'a> {
             if self.cache.len() >= context as usize {
                 return Finish::ContextFull;
             }
+            let thinks = splitter.thinking();
+            let budget = request
+                .thinking_budget
+                .is_some_and(|most| stats.thinking_tokens >= most);
+            let Some(piece) = thought(piece, thinks.filter(|_| self.end_thinking || budget)) else {
+                continue;
+            };
             let piece = piece.replace(TEMPERATURE, &sampling.temperature.to_string());
             let token = words::id(&piece);
             self.cache.push(token);
+            let parts = splitter.push(&piece);
+            let part = match thinks.or(splitter.thinking()) {
+                Some(_) => Part::Thinking,
+                None => Part::Answer,
+            };
             stats.generated += 1;
+            stats.thinking_tokens += u32::from(part == Part::Thinking);
             stats.decode = first.get_or_insert_with(Instant::now).elapsed();
+            if part == Part::Thinking {
+                stats.thinking = stats.decode;
+            }
             if stats.generated == 1 {
                 stats.first_token = began.elapsed();
             }
-            let said = Said {
-                token: Some(token),
-                text: piece,
-                report: request.report.then(|| Box::new(CERTAIN)),
-            };
-            self.tell(Event::Token { turn, said });
-            if request.max_tokens.is_some_and(|most| stats.generated >= most) {
+            let report = request.report.then(|| Box::new(CERTAIN));
+            self.tell_said(turn, (token, part), parts, report);
+            if request.prompt.max_tokens.is_some_and(|most| stats.generated >= most) {
                 return Finish::MaxTokens;
             }
         }
+        self.tell_parts(turn, splitter.finish());
         Finish::EndOfTurn
     }
+
+    fn tell_said(&self, turn: TurnId, (token, part): (Token, Part), mut parts: Parts, report: Option<Box<Report>>) {
+        let own = parts.first().is_some_and(|(of, _)| *of == part);
+        let text = if own { parts.remove(0).1 } else { String::new() };
+        let token = Some(token);
+        let said = Said {
+            token,
+            part,
+            text,
+            report,
+        };
+        self.tell(Event::Token { turn, said });
+        self.tell_parts(turn, parts);
+    }
+
+    fn tell_parts(&self, turn: TurnId, parts: Parts) {
+        for (part, text) in parts {
+            let said = Said {
+                part,
+                text,
+                ..Said::default()
+            };
+            self.tell(Event::Token { turn, said });
+        }
+    }
+}
+
+/// What is said of a word: nothing, where it is one of the thinking that is to end, up to its tag.
+fn thought(piece: &str, ending: Option<usize>) -> Option<&str> {
+    let Some(format) = ending.and_then(|at| FORMATS.get(at)) else {
+        return Some(piece);
+    };
+    piece.find(format.close.as_ref()).map(|at| &piece[at..])
 }
 
 /// A script draws from nothing: each word is certain.
@@ -292,7 +348,11 @@ const CERTAIN: Report = Report {
 
 /// All that an answer says: what was asked, where it echoes, and its own text.
 fn whole(answer: &Answer, request: &GenerateRequest) -> String {
-    let asked = request.messages.iter().rfind(|message| message.role == Role::User);
+    let asked = request
+        .prompt
+        .messages
+        .iter()
+        .rfind(|message| message.role == Role::User);
     let echo = asked
         .filter(|_| answer.echo)
         .map_or("", |message| message.content.as_str());

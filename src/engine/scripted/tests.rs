@@ -7,7 +7,7 @@ use pretty_assertions::assert_eq;
 use super::*;
 use crate::domain::inference::{
     BenchRequest, ChatMessage, Command, Event, FailureKind, Finish, GenerateRequest, LoadOptions, ModelSource,
-    Overflow, Stats, TurnId,
+    PromptRequest, Stats, TurnId,
 };
 use crate::domain::{Role, Sampling};
 
@@ -39,15 +39,12 @@ fn send(engine: &EngineHandle, command: Command) {
 
 fn ask(engine: &EngineHandle, turn: u64, question: &str, max_tokens: Option<u32>) {
     let request = GenerateRequest {
-        messages: vec![ChatMessage {
-            role: Role::User,
-            content: question.to_owned(),
-            tokens: None,
-        }],
-        sampling: Sampling::default(),
-        overflow: Overflow::Stop,
-        max_tokens,
-        report: false,
+        prompt: PromptRequest {
+            messages: vec![ChatMessage::new(Role::User, question)],
+            max_tokens,
+            ..PromptRequest::default()
+        },
+        ..GenerateRequest::default()
     };
     send(
         engine,
@@ -220,18 +217,15 @@ fn a_turn_can_fail_as_the_script_says() {
 #[test]
 fn the_prompt_can_be_seen_and_speed_cannot() {
     let mut engine = start("[[answer]]\ntext = \"yes\"");
-    let messages = vec![ChatMessage {
-        role: Role::User,
-        content: "is it".to_owned(),
-        tokens: None,
-    }];
+    let prompt = PromptRequest {
+        messages: vec![ChatMessage::new(Role::User, "is it")],
+        ..PromptRequest::default()
+    };
     send(
         &engine,
         Command::Render {
             turn: TurnId(2),
-            messages,
-            overflow: Overflow::Stop,
-            max_tokens: None,
+            prompt,
         },
     );
     match last(&mut engine) {

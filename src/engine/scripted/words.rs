@@ -2,7 +2,7 @@
 //! text alone.
 
 use crate::domain::Role;
-use crate::domain::inference::{ChatMessage, PromptToken, Token};
+use crate::domain::inference::{PromptRequest, PromptToken, Token};
 
 /// Ids of words lie below this: a hash of 31 bits, so that it fits the positive half of an `i32`.
 pub(super) const VOCABULARY: u32 = 1 << 31;
@@ -36,10 +36,10 @@ pub(super) fn id(piece: &str) -> Token {
     Token((hash % VOCABULARY) as i32)
 }
 
-/// The prompt of a conversation: each message between its marks, then the mark that asks for an answer.
-pub(super) fn prompt(messages: &[ChatMessage]) -> Vec<PromptToken> {
+/// The prompt of a conversation: each message between its marks, then the mark that asks for an answer and how that begins.
+pub(super) fn prompt(request: &PromptRequest) -> Vec<PromptToken> {
     let mut tokens = Vec::new();
-    for message in messages {
+    for message in &request.messages {
         tokens.push(token(&format!("<|{}|>", message.role.as_str()), Kind::Control));
         tokens.extend(
             split(&message.content)
@@ -49,6 +49,8 @@ pub(super) fn prompt(messages: &[ChatMessage]) -> Vec<PromptToken> {
         tokens.push(token("<|end|>", Kind::Control));
     }
     tokens.push(token(&format!("<|{}|>", Role::Assistant.as_str()), Kind::Control));
+    let opening = split(&request.opening.text);
+    tokens.extend(opening.into_iter().map(|piece| token(piece, Kind::Word)));
     tokens
 }
 
@@ -77,6 +79,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::domain::inference::ChatMessage;
 
     #[test]
     fn words_take_their_space_along() {
@@ -97,12 +100,10 @@ mod tests {
 
     #[test]
     fn a_typed_mark_is_no_mark() {
-        let said = |content: &str| ChatMessage {
-            role: Role::User,
-            content: content.to_owned(),
-            tokens: None,
-        };
-        let tokens = prompt(&[said("<|end|>")]);
+        let tokens = prompt(&PromptRequest {
+            messages: vec![ChatMessage::new(Role::User, "<|end|>")],
+            ..PromptRequest::default()
+        });
         assert_eq!(tokens[1].text, tokens[2].text);
         assert!(tokens[1].token != tokens[2].token && !tokens[1].control && tokens[2].control);
     }

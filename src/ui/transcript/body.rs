@@ -33,14 +33,19 @@ impl Body {
         })
     }
 
-    /// Goes on with an answer that grows.
-    pub(super) fn grow(&mut self, message: &Message, width: u16, theme: &Theme) {
+    /// The body of what a model thought.
+    pub(super) fn thoughts(text: &str, width: u16, theme: &Theme) -> Self {
+        Self::Over(markdown::render(&sanitize(text), width, theme))
+    }
+
+    /// Goes on with what a model says, which grows.
+    pub(super) fn grow(&mut self, said: &str, width: u16, theme: &Theme) {
         if let Self::Over(_) = self {
             *self = Self::Growing(Box::default());
         }
         if let Self::Growing(parts) = self {
             let (text, live) = &mut **parts;
-            live.update(text.update(&message.text), width, theme);
+            live.update(text.update(said), width, theme);
         }
     }
 

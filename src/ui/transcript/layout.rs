@@ -14,6 +14,12 @@ use super::words::{Version, is_noted};
 /// Lines of a message besides its text: its header and the blank one at its end.
 const AROUND: u32 = 2;
 
+/// Lines about its thinking besides that: the one that sums it up and the blank one at its end.
+const AROUND_THOUGHTS: u32 = 2;
+
+/// Columns that the bar beside thinking takes.
+pub(super) const BAR: u16 = 2;
+
 /// The messages of the path that is shown, and nothing else: what is kept is no more than what can be scrolled to.
 #[derive(Default)]
 pub(super) struct Layout {
@@ -37,6 +43,8 @@ pub(super) struct Entry {
     pub(super) id: MessageId,
     seen: Option<Seen>,
     pub(super) body: Body,
+    /// What the model thought, where it is shown.
+    pub(super) thoughts: Body,
     /// The line after its last, counted from the first of the transcript.
     end: u32,
     /// Which version it is, and the newest message when that was counted.
@@ -48,6 +56,10 @@ pub(super) struct Entry {
 struct Seen {
     /// Bytes of the text: a text changes only by growing.
     length: usize,
+    /// Bytes of the thinking, where there is any.
+    thinking: Option<usize>,
+    /// Whether it is shown.
+    unfolded: bool,
     /// Whether it is the answer under way.
     grows: bool,
     /// Whether a line stands under it.
@@ -60,6 +72,7 @@ impl Entry {
             id,
             seen: None,
             body: Body::default(),
+            thoughts: Body::default(),
             end: 0,
             version: None,
         }
@@ -68,7 +81,25 @@ impl Entry {
     /// Lines from its header to the blank one at its end.
     pub(super) fn height(&self) -> u32 {
         let note = u32::from(self.seen.is_some_and(|seen| seen.noted));
-        self.body.lines().len() as u32 + note + AROUND
+        self.thinking() + self.body.lines().len() as u32 + note + AROUND
+    }
+
+    /// Lines from its header to its text.
+    pub(super) fn ahead(&self) -> u32 {
+        1 + self.thinking()
+    }
+
+    /// Whether there is thinking.
+    pub(super) fn has_thoughts(&self) -> bool {
+        self.seen.is_some_and(|seen| seen.thinking.is_some())
+    }
+
+    fn thinking(&self) -> u32 {
+        if self.has_thoughts() {
+            AROUND_THOUGHTS + self.thoughts.lines().len() as u32
+        } else {
+            0
+        }
     }
 
     /// Its first line.
@@ -81,17 +112,30 @@ impl Entry {
             return;
         };
         let running = state.running.as_ref();
+        let thinking = message.answer.as_ref().map(|answer| &answer.thinking);
+        let thinking = thinking.filter(|thinking| thinking.tokens > 0 || !thinking.text.is_empty());
         let seen = Seen {
             length: message.text.len(),
+            thinking: thinking.map(|thinking| thinking.text.len()),
+            unfolded: state.screen.thoughts,
             grows: running.is_some_and(|running| running.answer == self.id),
             noted: is_noted(message, state),
         };
         let text = |seen: Seen| (seen.length, seen.grows);
         if self.seen.map(text) != Some(text(seen)) {
             if seen.grows {
-                self.body.grow(message, width, theme);
+                self.body.grow(&message.text, width, theme);
             } else {
                 self.body = Body::over(message, width, theme);
+            }
+        }
+        let thoughts = |seen: Seen| (seen.thinking, seen.unfolded, seen.grows);
+        if self.seen.map(thoughts) != Some(thoughts(seen)) {
+            let narrow = width.saturating_sub(BAR).max(1);
+            match thinking.filter(|_| seen.unfolded) {
+                Some(thinking) if seen.grows => self.thoughts.grow(&thinking.text, narrow, theme),
+                Some(thinking) => self.thoughts = Body::thoughts(&thinking.text, narrow, theme),
+                None => self.thoughts = Body::default(),
             }
         }
         self.seen = Some(seen);

@@ -17,7 +17,7 @@ use crate::ui::theme::Role;
 use crate::ui::view::Look;
 
 use super::widgets::welcome;
-use layout::Layout;
+use layout::{BAR, Layout};
 
 /// Columns left free on either side.
 const MARGIN: u16 = 2;
@@ -81,16 +81,37 @@ impl Cache {
         };
         let head = words::header(message, version, look, area.width);
         let note = words::note(message, state).map(|words| Line::styled(words, look.theme.style(Role::Dim)));
-        let lines = std::iter::once(&head).chain(entry.body.lines()).chain(note.as_ref());
+        let dim = look.theme.style(Role::Dim);
+        let summary = words::thinking(message, state, look, area.width).map(|words| Line::styled(words, dim));
+        let summary = summary.filter(|_| entry.has_thoughts());
+        let blank = entry.has_thoughts().then(Line::default);
+        let thoughts = entry.thoughts.lines();
+        let lines = std::iter::once(&head)
+            .chain(&summary)
+            .chain(thoughts)
+            .chain(&blank)
+            .chain(entry.body.lines())
+            .chain(&note);
         let above = top.saturating_sub(entry.start());
         let first = area.y + entry.start().saturating_sub(top) as u16;
         let left_out = at < state.window.left_out as usize;
-        for (y, line) in (first..area.bottom()).zip(lines.skip(above as usize)) {
+        for (y, (number, line)) in (first..area.bottom()).zip(lines.enumerate().skip(above as usize)) {
             let row = Rect { y, height: 1, ..area };
+            if (2..2 + thoughts.len()).contains(&number) {
+                frame.render_widget(Line::raw("│"), row);
+                let beside = Rect {
+                    x: (row.x + BAR).min(row.right()),
+                    width: row.width.saturating_sub(BAR),
+                    ..row
+                };
+                frame.render_widget(line, beside);
+                frame.buffer_mut().set_style(row, dim);
+                continue;
+            }
             frame.render_widget(line, row);
             if left_out {
                 // The model does not see it any more, and so it should look.
-                frame.buffer_mut().set_style(row, look.theme.style(Role::Dim));
+                frame.buffer_mut().set_style(row, dim);
             }
         }
     }

@@ -32,7 +32,8 @@ impl Place {
     pub(super) fn of(entry: &Entry, line: u32) -> Option<Self> {
         let lines = entry.body.lines();
         let at = line.checked_sub(entry.start())?;
-        let spot = match at.checked_sub(1).map(|at| at as usize) {
+        let spot = match at.checked_sub(entry.ahead()).map(|at| at as usize) {
+            // What was thought is folded and unfolded; its beginning stays.
             None => Spot::Header,
             Some(at) if at < lines.len() => {
                 let above = &lines[..at];
@@ -56,7 +57,7 @@ impl Place {
         let entry = &entries[at];
         let within = match self.spot {
             Spot::Header => 0,
-            Spot::Text { letters, blank } => 1 + line_of(entry.body.lines(), letters, blank),
+            Spot::Text { letters, blank } => entry.ahead() + line_of(entry.body.lines(), letters, blank),
             Spot::Under(left) => entry.height().saturating_sub(left),
         };
         Some(entry.start() + within)

@@ -3,8 +3,8 @@
 
 use ratatui::text::{Line, Span};
 
-use crate::app::State;
 use crate::app::state::{Phase, Running};
+use crate::app::{Action, CommandId, State};
 use crate::domain::inference::{Finish, rate};
 use crate::domain::{Message, Role as Speaker};
 use crate::text::sanitize_line;
@@ -59,6 +59,25 @@ fn facts(message: &Message, version: Version) -> String {
         facts.push(format!("{}/s", figures::rate(speed)));
     }
     facts.join("  ")
+}
+
+/// How long the model thought, or thinks already, and the key that shows it.
+pub(super) fn thinking(message: &Message, state: &State, look: Look<'_>, width: u16) -> Option<String> {
+    let answer = message.answer.as_ref()?;
+    let thought = &answer.thinking;
+    let under_way = running(message, state).is_some() && message.text == answer.opening;
+    let mark = if state.screen.thoughts { '▾' } else { '▸' };
+    let seconds = thought.time.as_secs_f64();
+    let budget = state.options.thinking_budget.filter(|_| under_way);
+    let of = budget.map_or_else(String::new, |budget| format!(" of {budget}"));
+    let did = if under_way { "thinking for" } else { "thought for" };
+    let mut words = format!("{mark} {did} {seconds:.1} s ({}{of} tokens)", thought.tokens);
+    let key = look.keymap.hint(Action::Run(CommandId::Answer));
+    let hint = format!(" · {key} answers now");
+    if under_way && !key.is_empty() && columns(&words) + columns(&hint) <= usize::from(width) {
+        words.push_str(&hint);
+    }
+    Some(words)
 }
 
 /// Whether something stands under a message.

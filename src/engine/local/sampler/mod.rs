@@ -43,6 +43,8 @@ pub(super) struct Sampler {
     biased: Vec<f32>,
     /// The form that the answer must have.
     form: Option<Form>,
+    /// Whether what comes next must have it.
+    follows_form: bool,
     /// The stages that do something, in order.
     stages: Vec<(Stage, LlamaSampler)>,
     /// The draw; lives on whatever else is tuned, so that its random numbers go on.
@@ -92,6 +94,7 @@ impl Sampler {
             biases: form::biases(settings, vocabulary)?,
             biased: Vec::new(),
             form: Form::of(settings, &model)?,
+            follows_form: true,
             stages: stages::active(settings).map(build).collect(),
             pick: (pick, pick.build(model.n_vocab(), seed)),
             settings: settings.clone(),
@@ -180,7 +183,7 @@ impl Sampler {
         let mut token = self.select(logits, raw, false)?;
         // As llama.cpp does it: the form is asked of the token that was drawn, which nearly always has it, and only where it
         // has not of the whole vocabulary, which takes a hundred times longer.
-        if self.form.as_mut().is_some_and(|form| !form.allows(token)) {
+        if self.follows_form && self.form.as_mut().is_some_and(|form| !form.allows(token)) {
             token = self.select(logits, raw, true)?;
         }
         let report = self.watch.as_ref().map(|watch| {
@@ -256,10 +259,23 @@ impl Sampler {
         }
     }
 
+    /// Whether the form counts for what comes next.
+    pub(super) fn follow_form(&mut self, follow: bool) {
+        self.follows_form = follow;
+    }
+
+    /// Takes in a token that was said without being drawn. It is no part of what has a form.
+    pub(super) fn put_in(&mut self, token: Token) {
+        self.follows_form = false;
+        self.accept(token);
+    }
+
     /// Has everything that remembers know of the token.
     fn accept(&mut self, token: Token) {
         let token = LlamaToken(token.0);
-        if let Some(form) = &mut self.form {
+        if self.follows_form
+            && let Some(form) = &mut self.form
+        {
             form.accept(token);
         }
         let samplers = self

@@ -1,0 +1,66 @@
+//! The prompt of a conversation in the tokens of the loaded model: template, opening, and what of the thinking the template began.
+//! How much of a conversation goes in is `window.rs`'s business.
+
+use crate::domain::Role;
+use crate::domain::inference::{ChatMessage, Failure, FailureKind, PromptRequest, Token};
+use crate::prompt::{self, Message, Options};
+use crate::text::thinking::Splitter;
+
+use super::load::Loaded;
+
+/// A prompt, ready to be read.
+pub(super) struct Prompt {
+    pub(super) tokens: Vec<Token>,
+    /// How the template was applied, in words.
+    pub(super) path: String,
+    /// The format of the thinking that it ends in, by its index.
+    pub(super) begun: Option<usize>,
+}
+
+impl Loaded {
+    /// The prompt of these messages, opened as `request` asks for it.
+    ///
+    /// # Errors
+    /// When the template refuses them.
+    pub(super) fn prompt(&self, messages: &[ChatMessage], request: &PromptRequest) -> Result<Prompt, Failure> {
+        let opening = &request.opening;
+        let open = (!opening.text.is_empty()).then(|| ChatMessage::new(Role::Assistant, &opening.text));
+        let messages: Vec<_> = messages.iter().chain(&open).collect();
+        let plain: Vec<_> = messages
+            .iter()
+            .map(|m| Message {
+                role: m.role,
+                content: &m.content,
+                thinking: &m.thinking,
+            })
+            .collect();
+        let options = Options {
+            thinking: request.thinking,
+            ..self.prompt_options.clone()
+        };
+        let markers = self.vocabulary.markers();
+        let rendered = match open {
+            Some(_) => self.template.render_open(&plain, markers, &options),
+            None => self.template.render(&plain, markers, &options),
+        };
+        let rendered = rendered.map_err(|error| Failure::new(FailureKind::Template, error.to_string()))?;
+        let begun = match open {
+            Some(_) => None,
+            None => prompt::begun(&self.formats, &rendered.text),
+        };
+        let mut tokens = self.vocabulary.prompt(&rendered, &messages);
+        tokens.extend_from_slice(&opening.said);
+        Ok(Prompt {
+            tokens,
+            path: rendered.path.to_string(),
+            begun,
+        })
+    }
+
+    /// Tells this model's thinking from its answer; `begun` as in [`Prompt`].
+    pub(super) fn splitter(&self, begun: Option<usize>) -> Splitter {
+        let vocabulary = &self.vocabulary;
+        let visible = |token| String::from_utf8_lossy(&vocabulary.bytes(token)).into_owned();
+        Splitter::new(&self.formats, |tag| vocabulary.units(tag), visible, begun)
+    }
+}
