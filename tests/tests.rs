@@ -29,6 +29,8 @@ mod pty;
 mod sampling;
 #[cfg(feature = "llama")]
 mod thinking;
+#[cfg(feature = "llama")]
+mod tokens;
 
 #[cfg(feature = "llama")]
 #[path = "support/engine.rs"]

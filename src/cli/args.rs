@@ -14,6 +14,8 @@ use crate::domain::sampling::{Kind, PARAMETERS, Parameter};
 use super::bench::BenchArgs;
 use super::exit::{Exit, Stop};
 use super::prompt::PromptArgs;
+#[cfg(feature = "llama")]
+use super::tokens::TokenizeArgs;
 
 /// Chat with language models that run on your own machine, in your terminal.
 ///
@@ -111,6 +113,9 @@ pub(super) enum Task {
     Bench(BenchArgs),
     /// Print the prompt that a chat template makes of messages
     Prompt(PromptArgs),
+    /// Print the tokens of a text
+    #[cfg(feature = "llama")]
+    Tokenize(TokenizeArgs),
     /// Try a model in this process; for quipu's own use
     #[cfg(feature = "llama")]
     #[command(hide = true)]

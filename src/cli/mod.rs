@@ -10,6 +10,8 @@ mod oneshot;
 mod plain;
 mod prompt;
 mod setup;
+#[cfg(feature = "llama")]
+mod tokens;
 
 use std::env;
 use std::ffi::OsString;
@@ -47,6 +49,8 @@ fn run(args: &Args) -> Result<Exit, Stop> {
     match &args.command {
         Some(Task::Bench(task)) => Setup::new(args)?.bench(task),
         Some(Task::Prompt(task)) => Setup::new(args)?.prompt(task, args),
+        #[cfg(feature = "llama")]
+        Some(Task::Tokenize(task)) => Setup::new(args)?.tokenize(task),
         #[cfg(feature = "llama")]
         Some(Task::TryModel(task)) => Ok(try_model(task)),
         None => match input::question(&args.question)? {

@@ -9,11 +9,15 @@ use serde_json::Value;
 
 use crate::domain::Role;
 use crate::domain::thinking::Thinking;
+#[cfg(feature = "llama")]
+use crate::engine::local::Lexicon;
 use crate::gguf::ModelFile;
 use crate::models::Resolved;
-use crate::prompt::{self, Markers, Message, NAMES, Options, Template, TemplateError};
+use crate::prompt::{self, Markers, Message, NAMES, Options, Rendered, Template, TemplateError};
 
 use super::exit::{Exit, Stop};
+#[cfg(feature = "llama")]
+use super::tokens;
 
 /// Most bytes of messages: far more than any context holds.
 const LARGEST: u64 = 64 << 20;
@@ -36,51 +40,96 @@ pub(super) struct PromptArgs {
     /// End with the last message instead of the beginning of an answer
     #[arg(long)]
     pub(super) no_generation_prompt: bool,
+    /// Print the tokens instead, as the chat feeds them to the model; needs the model's file
+    #[cfg(feature = "llama")]
+    #[arg(long)]
+    pub(super) tokens: bool,
 }
 
-/// Renders and prints. `named` is the template that was named; `model` finds the model where something of it is needed.
+/// What is rendered with what.
+pub(super) struct Source<'a> {
+    /// The template that was named; without one it is the model's.
+    pub(super) template: Option<&'a str>,
+    /// The model that was named, or the usual one where no template was.
+    pub(super) model: Option<Resolved>,
+    /// Whether the model shall think.
+    pub(super) thinking: Option<Thinking>,
+}
+
+/// Renders and prints.
 ///
 /// # Errors
 /// A usage error for messages or a template that cannot be read, a failure where the template refuses.
-pub(super) fn run(
-    args: &PromptArgs,
-    named: Option<&str>,
-    thinking: Option<Thinking>,
-    model: impl FnOnce() -> Result<Resolved, Stop>,
-    mut out: impl Write,
-) -> Result<Exit, Stop> {
+pub(super) fn run(args: &PromptArgs, source: &Source<'_>, out: impl Write) -> Result<Exit, Stop> {
     let conversation = conversation(&args.messages)?;
-    let (template, bos, eos) = match named {
-        Some(name) => (named_template(name)?, String::new(), String::new()),
-        None => of_model(&model()?.file)?,
+    let file = source.model.as_ref().map(|model| &model.file);
+    let template = match (source.template, file) {
+        (Some(name), _) => named_template(name)?,
+        (None, Some(file)) => own_template(file)?,
+        (None, None) => Template::built_in(prompt::DEFAULT).map_err(unusable)?,
+    };
+    let token = |given: &Option<String>, key| match (given, file) {
+        (Some(given), _) => given.clone(),
+        (None, Some(file)) => special_token(file, key),
+        (None, None) => String::new(),
     };
     let options = Options {
         add_generation_prompt: !args.no_generation_prompt,
-        bos_token: args.bos_token.clone().unwrap_or(bos),
-        eos_token: args.eos_token.clone().unwrap_or(eos),
-        thinking,
+        bos_token: token(&args.bos_token, "tokenizer.ggml.bos_token_id"),
+        eos_token: token(&args.eos_token, "tokenizer.ggml.eos_token_id"),
+        thinking: source.thinking,
         ..Options::new(args.now.unwrap_or_else(|| jiff::Zoned::now().datetime()))
     };
+    #[cfg(feature = "llama")]
+    if args.tokens {
+        return list_tokens(file, (&template, &conversation, &options), out);
+    }
+    print(&render(&template, &conversation, &Markers::none(), &options)?, out)
+}
+
+/// The prompt, as the chat makes it where the messages are no more than what the chat has.
+fn render(template: &Template, conversation: &Value, markers: &Markers, options: &Options) -> Result<Rendered, Stop> {
     let refused = |error: TemplateError| Stop::new(Exit::Failed, error.to_string());
-    let text = match plain(&conversation) {
-        // As the chat does it, with its ways around a template that refuses.
+    match plain(conversation) {
+        // With the chat's ways around a template that refuses.
         Some(messages) => {
             let borrowed: Vec<_> = messages
                 .iter()
                 .map(|(role, content)| Message::new(*role, content))
                 .collect();
-            let markers = Markers::new(Vec::<(String, prompt::MarkerKind)>::new()).map_err(refused)?;
-            template.render(&borrowed, &markers, &options).map_err(refused)?.text
+            template.render(&borrowed, markers, options).map_err(refused)
         }
-        None => template.render_json(&conversation, &options).map_err(refused)?,
-    };
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    match written {
+        None => template.render_json(conversation, options).map_err(refused),
+    }
+}
+
+fn print(rendered: &Rendered, mut out: impl Write) -> Result<Exit, Stop> {
+    match out.write_all(rendered.text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Stop::new(Exit::Failed, format!("cannot write the prompt: {error}")))
         }
         _ => Ok(Exit::Success),
     }
+}
+
+/// Prints the prompt's tokens in this model's vocabulary.
+#[cfg(feature = "llama")]
+fn list_tokens(
+    file: Option<&ModelFile>,
+    (template, conversation, options): (&Template, &Value, &Options),
+    out: impl Write,
+) -> Result<Exit, Stop> {
+    let Some(file) = file else {
+        let message = "--tokens needs the model whose tokens are meant: give '--model FILE' beside the template";
+        return Err(Stop::new(Exit::Usage, message));
+    };
+    let lexicon = Lexicon::open(file)?;
+    let rendered = render(template, conversation, lexicon.markers(), options)?;
+    tokens::print(&lexicon.prompt(&rendered), false, out)
+}
+
+fn unusable(error: TemplateError) -> Stop {
+    Stop::new(Exit::Model, error.to_string())
 }
 
 /// The conversation: an object with `messages`.
@@ -137,23 +186,19 @@ fn named_template(name: &str) -> Result<Template, Stop> {
     Template::new(&text).map_err(usage)
 }
 
-/// A model's own template and the texts of its BOS and EOS tokens.
-fn of_model(file: &ModelFile) -> Result<(Template, String, String), Stop> {
+/// A model's own template, or the usual one where it has none.
+fn own_template(file: &ModelFile) -> Result<Template, Stop> {
+    match file.metadata().chat_template().map(Template::new) {
+        Some(Ok(own)) => Ok(own),
+        Some(Err(TemplateError::NoMessages { .. })) | None => Template::built_in(prompt::DEFAULT).map_err(unusable),
+        Some(Err(error)) => Err(unusable(error)),
+    }
+}
+
+/// The text of the special token that a model's file names under this key; empty where it names none.
+fn special_token(file: &ModelFile, key: &str) -> String {
     let metadata = file.metadata();
-    let text = |key: &str| {
-        let id = metadata.u64(key).and_then(|id| usize::try_from(id).ok());
-        let token = id.and_then(|id| metadata.tokens().nth(id));
-        token.map_or_else(String::new, |bytes| String::from_utf8_lossy(bytes).into_owned())
-    };
-    let unusable = |error: TemplateError| Stop::new(Exit::Model, error.to_string());
-    let template = match metadata.chat_template().map(Template::new) {
-        Some(Ok(own)) => own,
-        Some(Err(TemplateError::NoMessages { .. })) | None => Template::built_in(prompt::DEFAULT).map_err(unusable)?,
-        Some(Err(error)) => return Err(unusable(error)),
-    };
-    Ok((
-        template,
-        text("tokenizer.ggml.bos_token_id"),
-        text("tokenizer.ggml.eos_token_id"),
-    ))
+    let id = metadata.u64(key).and_then(|id| usize::try_from(id).ok());
+    let token = id.and_then(|id| metadata.tokens().nth(id));
+    token.map_or_else(String::new, |bytes| String::from_utf8_lossy(bytes).into_owned())
 }

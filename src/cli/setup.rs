@@ -27,7 +27,9 @@ use super::args::{Args, EngineChoice};
 use super::bench::{self, BenchArgs};
 use super::exit::{Exit, Stop};
 use super::oneshot::{self, Format, OneShot};
-use super::prompt::{self, PromptArgs};
+use super::prompt::{self, PromptArgs, Source};
+#[cfg(feature = "llama")]
+use super::tokens::{self, TokenizeArgs};
 use super::{layer, plain};
 
 /// What a task is started with.
@@ -132,12 +134,27 @@ impl Setup {
         self.tell_on_stderr();
         let named = args.load.iter().find(|(option, _)| option.name == "template");
         let named = named.map(|(_, name)| name.as_str()).filter(|name| *name != "model");
-        let (name, cache) = (from_home(&self.settings.model), self.cache());
-        let model = || {
-            models::resolve(Some(Path::new(&name)), &cache)
-                .map_err(|error| Stop::new(Exit::Model, sanitize_line(&error.to_string()).into_owned()))
+        // A named template stands alone, unless a model is named beside it.
+        let model = (named.is_none() || args.flags.model.is_some()).then(|| self.vocabulary(&self.settings.model));
+        let source = Source {
+            template: named,
+            model: model.transpose()?,
+            thinking: self.settings.thinking,
         };
-        prompt::run(task, named, self.settings.thinking, model, io::stdout())
+        prompt::run(task, &source, io::stdout())
+    }
+
+    /// Prints the tokens of a text.
+    #[cfg(feature = "llama")]
+    pub(super) fn tokenize(self, task: &TokenizeArgs) -> Result<Exit, Stop> {
+        self.tell_on_stderr();
+        tokens::run(task, &self.vocabulary(&task.model)?.file, io::stdout())
+    }
+
+    /// The file of this name, of which the vocabulary and the template are wanted.
+    fn vocabulary(&self, name: &str) -> Result<Resolved, Stop> {
+        models::resolve_vocabulary(Some(Path::new(&from_home(name))), &self.cache())
+            .map_err(|error| Stop::new(Exit::Model, sanitize_line(&error.to_string()).into_owned()))
     }
 
     /// The folder for what can be made again.

@@ -50,6 +50,12 @@ impl ModelFile {
         validate::check(self).map_err(|fault| fault.of(self.path()))
     }
 
+    /// Fails when llama.cpp would refuse the vocabulary or crash on it. What is asked of the rest is not asked, so that a file
+    /// without weights passes, and a model that is not for chatting.
+    pub fn check_vocabulary(&self) -> Result<(), GgufError> {
+        validate::check_vocabulary(self).map_err(|fault| fault.of(self.path()))
+    }
+
     /// The path to give to llama.cpp: the file, or the first of the parts.
     pub fn path(&self) -> &Path {
         &self.first.path

@@ -1,6 +1,6 @@
 //! Which models are on this machine: the built-in one, and what a name on the command line means.
 //!
-//! [`resolve()`] is the way in. Whatever it returns was read and checked by the `gguf` room; no other file may be given to
+//! [`resolve()`] is the way in, and [`resolve_vocabulary()`] where no weights are wanted. Whatever it returns was read and checked by the `gguf` room; no other file may be given to
 //! llama.cpp.
 
 mod builtin;
@@ -12,4 +12,4 @@ mod tests;
 
 pub use builtin::{BUILT_IN, Unpacked, unpack, unpack_or_temp};
 pub use error::ModelError;
-pub use resolve::{Resolved, resolve};
+pub use resolve::{Resolved, resolve, resolve_vocabulary};

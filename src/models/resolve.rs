@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::builtin::{self, BUILT_IN, Unpacked};
 use super::error::ModelError;
-use crate::gguf::{ModelFile, SplitName};
+use crate::gguf::{GgufError, ModelFile, SplitName};
 
 /// How alike two names must be to be mentioned, from 0 to 1 (Jaro-Winkler). Names of models share beginnings and endings,
 /// so less than this brings strangers.
@@ -43,8 +43,20 @@ impl Resolved {
 /// Finds the model that `name` means: nothing or `cria` is the built-in one, kept in `cache`; anything else is the path of
 /// a file, `./cria` too.
 pub fn resolve(name: Option<&Path>, cache: &Path) -> Result<Resolved, ModelError> {
+    find(name, cache, ModelFile::check)
+}
+
+/// The same for a file whose vocabulary alone is wanted: it may have no weights.
+pub fn resolve_vocabulary(name: Option<&Path>, cache: &Path) -> Result<Resolved, ModelError> {
+    find(name, cache, ModelFile::check_vocabulary)
+}
+
+/// What has to hold of a file.
+type Check = fn(&ModelFile) -> Result<(), GgufError>;
+
+fn find(name: Option<&Path>, cache: &Path, check: Check) -> Result<Resolved, ModelError> {
     match name {
-        Some(path) if path.as_os_str() != BUILT_IN => resolve_file(path),
+        Some(path) if path.as_os_str() != BUILT_IN => resolve_file(path, check),
         _ => resolve_builtin(cache),
     }
 }
@@ -52,7 +64,7 @@ pub fn resolve(name: Option<&Path>, cache: &Path) -> Result<Resolved, ModelError
 fn resolve_builtin(cache: &Path) -> Result<Resolved, ModelError> {
     let mut unpacked = builtin::unpack_or_temp(cache)?;
     // It was checked when it was built in, and is read like any other all the same.
-    let file = checked(&unpacked.path)?;
+    let file = checked(&unpacked.path, ModelFile::check)?;
     Ok(Resolved {
         name: BUILT_IN.to_owned(),
         file,
@@ -61,7 +73,7 @@ fn resolve_builtin(cache: &Path) -> Result<Resolved, ModelError> {
     })
 }
 
-fn resolve_file(path: &Path) -> Result<Resolved, ModelError> {
+fn resolve_file(path: &Path, check: Check) -> Result<Resolved, ModelError> {
     if path.is_dir() {
         return Err(ModelError::Folder {
             path: path.to_path_buf(),
@@ -75,7 +87,7 @@ fn resolve_file(path: &Path) -> Result<Resolved, ModelError> {
             near: near(path),
         });
     }
-    let file = checked(path)?;
+    let file = checked(path, check)?;
     let name = match SplitName::of(path) {
         Some(split) => split.prefix,
         None => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
@@ -88,14 +100,14 @@ fn resolve_file(path: &Path) -> Result<Resolved, ModelError> {
     })
 }
 
-fn checked(path: &Path) -> Result<ModelFile, ModelError> {
+fn checked(path: &Path, check: Check) -> Result<ModelFile, ModelError> {
     if path.to_str().is_none() {
         return Err(ModelError::NotUtf8 {
             path: path.to_path_buf(),
         });
     }
     let file = ModelFile::open(path)?;
-    file.check()?;
+    check(&file)?;
     Ok(file)
 }
 

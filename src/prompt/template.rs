@@ -114,10 +114,15 @@ impl Template {
     ///
     /// # Errors
     /// When the template fails or refuses.
-    pub fn render_json(&self, conversation: &serde_json::Value, options: &Options) -> Result<String, TemplateError> {
+    pub fn render_json(&self, conversation: &serde_json::Value, options: &Options) -> Result<Rendered, TemplateError> {
         let given = Value::from(Serde(conversation));
         let names = context! { ..given, ..surroundings(options) };
-        self.run(names, conversation.to_string().len())
+        let draft = Draft {
+            text: self.run(names, conversation.to_string().len())?,
+            cuts: Vec::new(),
+            contents: Vec::new(),
+        };
+        Ok(self.finish(draft, Path::AsIs))
     }
 
     /// Makes the prompt of a conversation whose last message is the beginning of an answer: the text ends with its content, and no

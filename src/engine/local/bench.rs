@@ -34,7 +34,7 @@ fn time(loaded: &mut Loaded, request: &BenchRequest) -> Result<BenchResult, Fail
         DecodeError::Cancelled => Failure::new(FailureKind::Cancelled, "the timing was cancelled"),
         error => Failure::new(FailureKind::Compute, format!("the timing broke off: {error}")),
     };
-    let vocabulary = loaded.vocabulary.len() as u32;
+    let vocabulary = loaded.prompter.vocabulary.len() as u32;
     let sequence = &mut loaded.sequence;
     sequence.clear();
     // One token more than the depth for the generation to start from, left out of both clocks.
@@ -57,7 +57,7 @@ fn time(loaded: &mut Loaded, request: &BenchRequest) -> Result<BenchResult, Fail
     if request.generate > 0 {
         sequence.rewind(request.depth.saturating_sub(1) as usize);
         sequence.prefill(&text, |_| {}).map_err(failed)?;
-        let mut sampler = Sampler::new(&loaded.vocabulary, &request.sampling, &text)?.reporting();
+        let mut sampler = Sampler::new(&loaded.prompter.vocabulary, &request.sampling, &text)?.reporting();
         sequence_generate(loaded, &mut sampler, request.generate, &mut result).map_err(failed)?;
     }
     Ok(result)

@@ -1,17 +1,12 @@
 //! The sampler alone, on logits of one's own making: for timing it. Answers are drawn by `generate.rs`.
 
 use std::path::Path;
-use std::sync::Arc;
-
-use llama_cpp_2::model::LlamaModel;
-use llama_cpp_2::model::params::LlamaModelParams;
 
 use crate::domain::Sampling;
-use crate::domain::inference::{Failure, FailureKind, Report, Token};
+use crate::domain::inference::{Failure, Report, Token};
 
-use super::backend;
+use super::lexicon;
 use super::sampler::{Drawn, Sampler};
-use super::vocabulary::Vocabulary;
 
 /// A sampler with the vocabulary of a model, whose weights are not read.
 pub struct Drawing {
@@ -24,14 +19,7 @@ impl Drawing {
     /// # Errors
     /// When the file cannot be loaded, or a setting cannot be followed with its vocabulary.
     pub fn new(path: &Path, settings: &Sampling) -> Result<Self, Failure> {
-        let refused = || {
-            let message = format!("llama.cpp reads no vocabulary from '{}'", path.display());
-            Failure::new(FailureKind::Model, message)
-        };
-        let backend = backend::start().ok_or_else(refused)?;
-        let params = LlamaModelParams::default().with_vocab_only(true);
-        let model = LlamaModel::load_from_file(backend, path, &params).map_err(|_| refused())?;
-        let vocabulary = Vocabulary::new(&Arc::new(model)).map_err(|_| refused())?;
+        let vocabulary = lexicon::read(path)?;
         let sampler = Sampler::new(&vocabulary, settings, &[])?;
         Ok(Self { sampler })
     }

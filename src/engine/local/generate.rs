@@ -51,10 +51,10 @@ impl Local<'_> {
         if window.left_out > 0 {
             self.tell(Event::Window { turn: id, window });
         }
-        turn.listen(loaded.splitter(prompt.begun));
+        turn.listen(loaded.prompter.splitter(prompt.begun));
         let said = &request.prompt.opening.said;
         if !said.is_empty() {
-            let (thinking, text) = turn.resume(&loaded.vocabulary, said);
+            let (thinking, text) = turn.resume(&loaded.prompter.vocabulary, said);
             self.tell(Event::Resumed {
                 turn: id,
                 thinking,
@@ -78,7 +78,7 @@ impl Local<'_> {
         let Some(prompt) = self.read_prompt(loaded, turn, request)? else {
             return Ok(Finish::Stopped);
         };
-        let mut sampler = Sampler::new(&loaded.vocabulary, &request.sampling, &prompt)?;
+        let mut sampler = Sampler::new(&loaded.prompter.vocabulary, &request.sampling, &prompt)?;
         if request.report {
             sampler = sampler.reporting();
         }
@@ -91,12 +91,12 @@ impl Local<'_> {
             self.heed(loaded, turn, &mut sampler, request.thinking_budget);
             let Drawn { token, mut report } = next(loaded, turn, &mut sampler)?;
             turn.has_drawn();
-            if loaded.vocabulary.ends(token) {
+            if loaded.prompter.vocabulary.ends(token) {
                 return Ok(Finish::EndOfTurn);
             }
-            let Spoken { part, parts, stopped } = turn.speak(&loaded.vocabulary, token);
+            let Spoken { part, parts, stopped } = turn.speak(&loaded.prompter.vocabulary, token);
             if let Some(report) = &mut report {
-                loaded.vocabulary.put_words(token, report);
+                loaded.prompter.vocabulary.put_words(token, report);
             }
             self.tell_token(id, (token, part), parts, report);
             if stopped {
@@ -124,7 +124,9 @@ impl Local<'_> {
             self.tune(loaded, turn, sampler, settings);
         }
         if end_thinking || budget.is_some_and(|budget| turn.thought() >= budget) {
-            turn.end_thinking(&loaded.formats, |text| loaded.vocabulary.tokenize_on(text));
+            turn.end_thinking(&loaded.prompter.formats, |text| {
+                loaded.prompter.vocabulary.tokenize_on(text)
+            });
         }
     }
 
@@ -168,7 +170,7 @@ impl Local<'_> {
     /// Takes new settings for the next token on, or says what of them cannot be followed.
     fn tune(&self, loaded: &Loaded, turn: &mut Turn, sampler: &mut Sampler, settings: Sampling) {
         let stops = settings.stop.clone();
-        match sampler.tune(&loaded.vocabulary, settings) {
+        match sampler.tune(&loaded.prompter.vocabulary, settings) {
             Ok(()) => turn.stop_at(&stops),
             Err(failure) => self.tell(Event::Noted {
                 turn: turn.id,
@@ -244,7 +246,11 @@ impl Local<'_> {
         self.tell(match fitted {
             Ok(Fitted { prompt, window }) => {
                 let cached = loaded.sequence.reusable(&prompt.tokens) as u32;
-                let tokens = prompt.tokens.into_iter().map(|t| loaded.vocabulary.show(t)).collect();
+                let tokens = prompt
+                    .tokens
+                    .into_iter()
+                    .map(|t| loaded.prompter.vocabulary.show(t))
+                    .collect();
                 Event::Rendered {
                     turn,
                     prompt: PromptView {

@@ -17,10 +17,10 @@ use crate::domain::loading::TemplateChoice;
 use crate::gguf::{GgufError, ModelFile, Summary};
 use crate::prompt::{self, Template, TemplateError};
 use crate::text::sanitize_line;
-use crate::text::thinking::Format;
 
 use super::ffi::{self, Context, Logits, Placement};
 use super::plan::{self, Plan};
+use super::prompt::Prompter;
 use super::sequence::{Device, Sequence};
 use super::vocabulary::Vocabulary;
 use super::window::Cut;
@@ -29,11 +29,7 @@ use super::{Local, adapters, backend, logs};
 /// A model that can be talked to.
 pub(super) struct Loaded {
     pub(super) sequence: Sequence,
-    pub(super) vocabulary: Vocabulary,
-    pub(super) template: Template,
-    pub(super) prompt_options: prompt::Options,
-    /// The ways in which the model may mark its thinking.
-    pub(super) formats: Vec<Format>,
+    pub(super) prompter: Prompter,
     pub(super) info: ModelInfo,
     /// Where the window of the conversation begins, once it outgrew the context.
     pub(super) cut: Option<Cut>,
@@ -95,7 +91,6 @@ impl Local<'_> {
             thinking_switch: template.switches_thinking(),
             ..info(source, &summary, &plan, &context, words, &vocabulary)
         };
-        let prompt_options = prompt_options(&vocabulary);
         let device = if plan.placement.gpu_layers == 0 {
             Device::Cpu
         } else {
@@ -107,19 +102,9 @@ impl Local<'_> {
         if self.ends.cancel.is_stopped(turn) {
             return Err(Failure::new(FailureKind::Cancelled, "loading was cancelled"));
         }
-        let mut formats = template.thinking_formats();
-        formats.extend(
-            options
-                .thinking_tags
-                .as_ref()
-                .map(|(open, close)| Format::tags(open, close)),
-        );
         Ok(Loaded {
             sequence,
-            vocabulary,
-            template,
-            formats,
-            prompt_options,
+            prompter: Prompter::new(vocabulary, template, options.thinking_tags.as_ref()),
             info,
             cut: None,
         })
@@ -223,15 +208,6 @@ pub(super) fn weights(
             format!("llama.cpp cannot load '{path}'{reason}; the file may be damaged or too new for this quipu");
         Failure::new(FailureKind::Model, message)
     })
-}
-
-fn prompt_options(vocabulary: &Vocabulary) -> prompt::Options {
-    prompt::Options {
-        bos_token: vocabulary.bos_text.clone(),
-        eos_token: vocabulary.eos_text.clone(),
-        // Read once per load: a date that changes under way would change the beginning of every prompt.
-        ..prompt::Options::new(jiff::Zoned::now().datetime())
-    }
 }
 
 /// The template that will be used and where it comes from, in words.

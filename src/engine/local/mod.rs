@@ -9,6 +9,7 @@ use crate::domain::Sampling;
 use crate::domain::inference::{Command, Event, Failure, FailureKind, TurnId};
 
 pub use self::drawing::Drawing;
+pub use self::lexicon::{Lexicon, Piece, Specials};
 use self::load::Loaded;
 pub use self::quantize::quantize;
 pub use self::trial::{Depth, Prober, Trial, Verdict, attempt};
@@ -21,6 +22,7 @@ mod conflicts;
 mod drawing;
 mod ffi;
 mod generate;
+mod lexicon;
 mod load;
 mod logs;
 mod plan;

@@ -3,10 +3,10 @@
 
 use crate::domain::Role;
 use crate::domain::inference::{ChatMessage, Failure, FailureKind, PromptRequest, Token};
-use crate::prompt::{self, Message, Options};
-use crate::text::thinking::Splitter;
+use crate::prompt::{self, Message, Options, Template};
+use crate::text::thinking::{Format, Splitter};
 
-use super::load::Loaded;
+use super::vocabulary::Vocabulary;
 
 /// A prompt, ready to be read.
 pub(super) struct Prompt {
@@ -17,7 +17,34 @@ pub(super) struct Prompt {
     pub(super) begun: Option<usize>,
 }
 
-impl Loaded {
+/// What makes prompts of conversations.
+pub(super) struct Prompter {
+    pub(super) vocabulary: Vocabulary,
+    template: Template,
+    options: Options,
+    /// The ways in which the model may mark its thinking.
+    pub(super) formats: Vec<Format>,
+}
+
+impl Prompter {
+    /// One for this vocabulary and template; `tags` are around thinking besides those that are known.
+    pub(super) fn new(vocabulary: Vocabulary, template: Template, tags: Option<&(String, String)>) -> Self {
+        let mut formats = template.thinking_formats();
+        formats.extend(tags.map(|(open, close)| Format::tags(open, close)));
+        let options = Options {
+            bos_token: vocabulary.bos_text.clone(),
+            eos_token: vocabulary.eos_text.clone(),
+            // Read once per load: a date that changes under way would change the beginning of every prompt.
+            ..Options::new(jiff::Zoned::now().datetime())
+        };
+        Self {
+            vocabulary,
+            template,
+            options,
+            formats,
+        }
+    }
+
     /// The prompt of these messages, opened as `request` asks for it.
     ///
     /// # Errors
@@ -36,7 +63,7 @@ impl Loaded {
             .collect();
         let options = Options {
             thinking: request.thinking,
-            ..self.prompt_options.clone()
+            ..self.options.clone()
         };
         let markers = self.vocabulary.markers();
         let rendered = match open {

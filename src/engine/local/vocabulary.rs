@@ -11,6 +11,8 @@ use crate::domain::inference::{ChatMessage, Part, PromptToken, Report, Token};
 use crate::prompt::{MarkerKind, Markers, Rendered, TemplateError};
 use crate::text::thinking::Unit;
 
+use super::lexicon::Piece;
+
 /// What is asked of a vocabulary again and again, read once.
 pub(super) struct Vocabulary {
     model: Arc<LlamaModel>,
@@ -158,9 +160,23 @@ impl Vocabulary {
 
     /// A token for showing.
     pub(super) fn show(&self, token: Token) -> PromptToken {
-        let text = String::from_utf8_lossy(&self.piece(token, true)).into_owned();
-        let control = usize::try_from(token.0).is_ok_and(|id| self.control.get(id).copied().unwrap_or(false));
-        PromptToken { token, text, control }
+        let Piece { bytes, special, .. } = self.named(token);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        PromptToken {
+            token,
+            text,
+            control: special,
+        }
+    }
+
+    /// A token with its bytes, special ones by name.
+    pub(super) fn named(&self, token: Token) -> Piece {
+        let special = usize::try_from(token.0).is_ok_and(|id| self.control.get(id).copied().unwrap_or(false));
+        Piece {
+            token,
+            bytes: self.piece(token, true),
+            special,
+        }
     }
 
     /// Puts the bytes of `token` and the texts of its candidates into a report on it.
@@ -260,7 +276,13 @@ impl Vocabulary {
 
     /// llama.cpp's tokens of `text`, special tokens recognised, nothing added.
     fn tokenize(&self, text: &str) -> Vec<Token> {
-        let ids = self.model.vocab().tokenize(text.as_bytes(), false, true);
+        self.tokens_of(text, false, true)
+    }
+
+    /// llama.cpp's tokens of `text`, with its own two switches: whether to add what the model wants around a text, and whether the
+    /// names of special tokens are those.
+    pub(super) fn tokens_of(&self, text: &str, add_special: bool, parse_special: bool) -> Vec<Token> {
+        let ids = self.model.vocab().tokenize(text.as_bytes(), add_special, parse_special);
         ids.into_iter().map(|t| Token(t.0)).collect()
     }
 

@@ -36,7 +36,7 @@ impl Loaded {
     pub(super) fn fit(&mut self, request: &PromptRequest) -> Result<Fitted, Failure> {
         let context = self.sequence.context().n_ctx() as usize;
         let (messages, overflow) = (&request.messages, request.overflow);
-        let prompt = self.prompt(messages, request)?;
+        let prompt = self.prompter.prompt(messages, request)?;
         if prompt.tokens.is_empty() {
             // llama.cpp computes nothing from nothing.
             let message = "the chat template makes of this conversation nothing that the model has tokens for: say it otherwise, \
@@ -56,7 +56,7 @@ impl Loaded {
         let system = messages.iter().take_while(|m| m.role == Role::System).count();
         let starts = turn_starts(messages, system);
         if let Some(from) = self.cut_of(messages, system) {
-            let prompt = self.prompt(&inside(messages, system, from), request)?;
+            let prompt = self.prompter.prompt(&inside(messages, system, from), request)?;
             if fits(prompt.tokens.len(), room) {
                 return Ok(fitted(prompt, whole, from - system, context));
             }
@@ -64,7 +64,7 @@ impl Loaded {
         // Half of the context is made free at once, so that the window need not move again with the next turn.
         let at = self.first_below(request, system, &starts, context / 2)?;
         let from = starts.get(at).copied().unwrap_or(system);
-        let prompt = self.prompt(&inside(messages, system, from), request)?;
+        let prompt = self.prompter.prompt(&inside(messages, system, from), request)?;
         if !fits(prompt.tokens.len(), 1) {
             return Err(too_long(messages, prompt.tokens.len(), context, overflow));
         }
@@ -94,7 +94,9 @@ impl Loaded {
         let (mut low, mut high) = (0, starts.len().saturating_sub(1));
         while low < high {
             let middle = usize::midpoint(low, high);
-            let prompt = self.prompt(&inside(&request.messages, system, starts[middle]), request)?;
+            let prompt = self
+                .prompter
+                .prompt(&inside(&request.messages, system, starts[middle]), request)?;
             if prompt.tokens.len() <= limit {
                 high = middle;
             } else {
@@ -113,7 +115,7 @@ impl Loaded {
             ..PromptRequest::default()
         };
         // Where even that does not render, nothing but a leading token is sure to be scaffolding.
-        self.prompt(&bare.messages, &bare).map_or(1, |bare| {
+        self.prompter.prompt(&bare.messages, &bare).map_or(1, |bare| {
             bare.tokens
                 .iter()
                 .zip(prompt)

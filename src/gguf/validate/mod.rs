@@ -38,6 +38,17 @@ pub(super) fn check(model: &ModelFile) -> Result<(), Fault> {
     template(metadata)
 }
 
+/// Fails when the vocabulary alone cannot be used, with the reason.
+pub(super) fn check_vocabulary(model: &ModelFile) -> Result<(), Fault> {
+    let metadata = model.metadata();
+    match architecture(metadata) {
+        Ok(_) | Err(Fault::NotForChat(_)) if metadata.architecture().and_then(Architecture::named).is_some() => {}
+        Ok(_) => return unsound("it does not name its architecture"),
+        Err(fault) => return Err(fault),
+    }
+    vocabulary::check(metadata)
+}
+
 /// The architecture, if it is known and can chat.
 fn architecture(metadata: &Metadata) -> Result<&'static Architecture, Fault> {
     // Files that are no models at all say so in `general.type`.
