@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use pretty_assertions::assert_eq;
 use quipu::domain::inference::{ChatMessage, Command, Event, FailureKind, Finish, LoadOptions, Overflow};
 use quipu::domain::inference::{ModelSource, Window};
+use quipu::domain::load_option::LoadOption;
 use quipu::domain::loading::{Adapter, CacheType, FlashAttention, TemplateChoice};
 use quipu::domain::sampling::Seed;
 use quipu::domain::{Role, Sampling};
@@ -398,3 +399,35 @@ fn a_template_is_taken_by_name_from_a_file_or_refused() {
 
 /// cria's embedding length.
 const CRIA_WIDTH: u64 = 256;
+
+#[test]
+fn a_replaced_value_counts_and_a_wrong_one_is_named() {
+    let load = |overrides: &str| {
+        let mut options = LoadOptions::default();
+        let option = LoadOption::find("override-kv").unwrap();
+        option.set(&mut options, overrides).unwrap();
+        options
+    };
+    // What the model thinks it was trained on.
+    let talk = Talk::load(&cria(), load("llama.context_length=int:512"));
+    assert_eq!((talk.model.context_trained, talk.model.context), (512, 512));
+    // What llama.cpp is given: without the rotation's base it computes something else.
+    let logits = |overrides| {
+        let mut talk = Talk::load(&cria(), load(overrides));
+        talk.ask(&[user("Tell me a story.")], greedy(), Some(30)).tokens
+    };
+    assert_ne!(logits("llama.rope.freq_base=float:10"), logits(""));
+    for (overrides, words) in [
+        (
+            "llama.context_length=str:long",
+            "'llama.context_length' has the wrong type",
+        ),
+        ("llama.attention.head_count=int:7", "'llama.attention.head_count'"),
+        ("llama.block_count=int:0", "'llama.block_count'"),
+        ("tokenizer.ggml.tokens=str:x", "a list, which cannot be replaced"),
+        ("tokenizer.ggml.pre=str:perhaps", "'perhaps'"),
+    ] {
+        let failure = refusal(&cria(), load(overrides));
+        assert!(failure.contains(words), "{overrides}: {failure}");
+    }
+}

@@ -226,6 +226,7 @@ fn run(numbers: impl Iterator<Item = u64>, wanted: u32, keep: Option<&Path>) -> 
             path: &path,
             fingerprint: &fingerprint,
             gpu_layers: 0,
+            overrides: "",
             depth: Depth::Compute,
         };
         match prober.probe(&trial, &mut |_| true) {
@@ -308,6 +309,7 @@ fn every_name_of_an_architecture_and_of_a_tokenizer() {
                 path: &path,
                 fingerprint: "never remembered twice",
                 gpu_layers: 0,
+                overrides: "",
                 depth: Depth::Compute,
             };
             let name = match prober.probe(&trial, &mut |_| true) {

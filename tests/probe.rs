@@ -131,6 +131,7 @@ fn a_load_without_computing_stands_the_trial_too() {
         path: &model,
         fingerprint: &ModelFile::open(&model).unwrap().fingerprint().unwrap(),
         gpu_layers: 0,
+        overrides: "",
         depth: Depth::Load,
     };
     let mut parts = Vec::new();
@@ -187,6 +188,7 @@ fn a_path_need_not_be_utf8() {
         path: &model,
         fingerprint: "another",
         gpu_layers: 0,
+        overrides: "",
         depth: Depth::Compute,
     };
     assert_eq!(prober.probe(&trial, &mut |_| true), Verdict::Sound);

@@ -12,6 +12,8 @@ use crate::domain::load_option::{LOAD_OPTIONS, LoadOption};
 use crate::domain::sampling::{Kind, PARAMETERS, Parameter};
 
 use super::bench::BenchArgs;
+#[cfg(feature = "llama")]
+use super::devices::DevicesArgs;
 use super::exit::{Exit, Stop};
 use super::prompt::PromptArgs;
 #[cfg(feature = "llama")]
@@ -116,6 +118,9 @@ pub(super) enum Task {
     /// Print the tokens of a text
     #[cfg(feature = "llama")]
     Tokenize(TokenizeArgs),
+    /// List what models can be computed on here
+    #[cfg(feature = "llama")]
+    Devices(DevicesArgs),
     /// Try a model in this process; for quipu's own use
     #[cfg(feature = "llama")]
     #[command(hide = true)]
@@ -135,6 +140,9 @@ pub(super) struct TrialArgs {
     /// Compute nothing
     #[arg(long)]
     pub(super) load_only: bool,
+    /// Values of the file's metadata to replace
+    #[arg(long, value_name = "OVERRIDES", default_value = "", allow_hyphen_values = true)]
+    pub(super) with: String,
 }
 
 /// Whether to think; in a type of its own, since an option of an option is another thing to the parser.

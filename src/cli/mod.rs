@@ -3,11 +3,14 @@
 mod args;
 mod ask;
 mod bench;
+#[cfg(feature = "llama")]
+mod devices;
 mod exit;
 mod input;
 mod layer;
 mod oneshot;
 mod plain;
+mod processor;
 mod prompt;
 mod setup;
 #[cfg(feature = "llama")]
@@ -34,13 +37,31 @@ pub use self::args::command;
 
 /// Runs quipu with these arguments and returns what the process ends with.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let ready = fits_processor();
     #[cfg(feature = "llama")]
-    crate::engine::local::prepare();
-    match args::parse(args).and_then(|args| run(&args)) {
+    if ready.is_ok() {
+        crate::engine::local::prepare();
+    }
+    match ready.and_then(|()| args::parse(args)).and_then(|args| run(&args)) {
         Ok(exit) => exit.into(),
         Err(stop) => {
             say(&stop);
             stop.exit.into()
+        }
+    }
+}
+
+/// Fails where the processor lacks what the machine code is made of, before any of llama.cpp's is run.
+fn fits_processor() -> Result<(), Stop> {
+    match processor::missing().as_slice() {
+        [] => Ok(()),
+        missing => {
+            let message = format!(
+                "this quipu was built for a processor with {}, which this one lacks: build it anew on this machine with \
+                 './scripts/run'",
+                missing.join(", ")
+            );
+            Err(Stop::new(Exit::Failed, message))
         }
     }
 }
@@ -51,6 +72,8 @@ fn run(args: &Args) -> Result<Exit, Stop> {
         Some(Task::Prompt(task)) => Setup::new(args)?.prompt(task, args),
         #[cfg(feature = "llama")]
         Some(Task::Tokenize(task)) => Setup::new(args)?.tokenize(task),
+        #[cfg(feature = "llama")]
+        Some(Task::Devices(task)) => devices::run(*task, io::stdout()),
         #[cfg(feature = "llama")]
         Some(Task::TryModel(task)) => Ok(try_model(task)),
         None => match input::question(&args.question)? {
@@ -69,6 +92,7 @@ fn try_model(task: &TrialArgs) -> Exit {
         // The parent remembers.
         fingerprint: "",
         gpu_layers: task.on_card,
+        overrides: &task.with,
         depth,
     });
     if sound { Exit::Success } else { Exit::Model }

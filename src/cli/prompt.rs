@@ -128,6 +128,7 @@ fn list_tokens(
     tokens::print(&lexicon.prompt(&rendered), false, out)
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
 fn unusable(error: TemplateError) -> Stop {
     Stop::new(Exit::Model, error.to_string())
 }

@@ -7,7 +7,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::loading::{
-    Adapter, CacheType, FlashAttention, GpuLayers, LoadOptions, RopeScaling, SplitMode, TemplateChoice, choose,
+    Adapter, CacheType, FlashAttention, GpuLayers, LoadOptions, Override, RopeScaling, SplitMode, TemplateChoice,
+    choose,
 };
 
 /// One option that a person can set.
@@ -249,6 +250,36 @@ pub const LOAD_OPTIONS: &[LoadOption] = &[
         }),
     },
     LoadOption {
+        name: "cpu-moe",
+        default: "false",
+        help: "Whether the experts of a mixture stay on the CPU, which leaves a graphics card to everything else.",
+        field: Field::Choice(&["true", "false"], |o, text| {
+            o.n_cpu_moe = match text {
+                "true" => LoadOptions::ALL_LAYERS,
+                "false" => 0,
+                _ => return None,
+            };
+            Some(())
+        }),
+    },
+    LoadOption {
+        name: "n-cpu-moe",
+        default: "0",
+        help: "The same for the experts of so many layers, counted from the first.",
+        field: Field::Written("a whole number from 0 to 10000", |o, text| {
+            put(&mut o.n_cpu_moe, text.parse().ok().filter(|n| *n <= LAYERS))
+        }),
+    },
+    LoadOption {
+        name: "override-kv",
+        default: "",
+        help: "Values of the file's metadata to replace, such as tokenizer.ggml.add_bos_token=bool:false.",
+        field: Field::Written(
+            "KEY=TYPE:VALUE, several separated by commas; the types are int, float, bool and str",
+            |o, text| put(&mut o.overrides, list(text, Override::read)),
+        ),
+    },
+    LoadOption {
         name: "template",
         default: "model",
         help: "The chat template: \"model\" for the model's own, the name of a built-in one such as chatml, or a file of jinja text.",
@@ -431,6 +462,9 @@ mod tests {
             "a.gguf:0.5, b.gguf",
             "c:\\v.gguf",
             "2-9",
+            "true",
+            "4",
+            "llama.expert_used_count=int:3, a.b=str:c",
             "chatml",
             "<plan> </plan>",
         ];
@@ -473,6 +507,14 @@ mod tests {
             ("mmap", "perhaps"),
             ("template", ""),
             ("thinking-tags", "<a>"),
+            ("n-cpu-moe", "-1"),
+            ("override-kv", "a.b"),
+            ("override-kv", "a.b=5"),
+            ("override-kv", "a.b=int:-5"),
+            ("override-kv", "a.b=int:4294967296"),
+            ("override-kv", "a.b=float:nan"),
+            ("override-kv", "=int:5"),
+            ("override-kv", "a.b=bool:1"),
         ] {
             assert!(set(name, text).is_err(), "{name} {text}");
         }

@@ -3,6 +3,7 @@
 //!
 //! This file says what can be asked. What a machine and a model allow is the engine's business.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -225,8 +226,70 @@ pub struct LoadOptions {
     pub control_vector_layers: Option<(u32, u32)>,
     /// A chat template to use instead of the model's own.
     pub template: Option<TemplateChoice>,
+    /// Values of the file's metadata to replace.
+    pub overrides: Vec<Override>,
+    /// The first layers of a mixture whose experts stay on the CPU, counted; [`LoadOptions::ALL_LAYERS`] for all.
+    pub n_cpu_moe: u32,
     /// Tags around thinking besides those that are known, what opens it and what closes it.
     pub thinking_tags: Option<(String, String)>,
+}
+
+/// A value of a file's metadata, replaced. `Display` writes it as it is given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Override {
+    /// The key: at most [`Override::LONGEST`] bytes.
+    pub key: String,
+    /// The value instead.
+    pub value: OverrideValue,
+}
+
+/// What a value is replaced with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OverrideValue {
+    /// A whole number of 32 bits.
+    Int(u32),
+    /// A number.
+    Float(f64),
+    /// A truth value.
+    Bool(bool),
+    /// A text of at most [`Override::LONGEST`] bytes.
+    Text(String),
+}
+
+impl Override {
+    /// Bytes that llama.cpp has room for in a key and in a text.
+    pub const LONGEST: usize = 127;
+
+    /// Reads `KEY=TYPE:VALUE`, with the types `int`, `float`, `bool` and `str`. `None` where it is not that.
+    pub fn read(text: &str) -> Option<Self> {
+        let (key, typed) = text.split_once('=')?;
+        let (kind, value) = typed.split_once(':')?;
+        let fits = |text: &str| text.len() <= Self::LONGEST && !text.contains('\0');
+        let value = match kind {
+            "int" => OverrideValue::Int(value.parse().ok()?),
+            "float" => OverrideValue::Float(value.parse().ok().filter(|value: &f64| value.is_finite())?),
+            "bool" => OverrideValue::Bool(value.parse().ok()?),
+            "str" if fits(value) => OverrideValue::Text(value.to_owned()),
+            _ => return None,
+        };
+        let key = key.trim();
+        (fits(key) && !key.is_empty()).then(|| Self {
+            key: key.to_owned(),
+            value,
+        })
+    }
+}
+
+impl fmt::Display for Override {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}=", self.key)?;
+        match &self.value {
+            OverrideValue::Int(value) => write!(f, "int:{value}"),
+            OverrideValue::Float(value) => write!(f, "float:{value}"),
+            OverrideValue::Bool(value) => write!(f, "bool:{value}"),
+            OverrideValue::Text(value) => write!(f, "str:{value}"),
+        }
+    }
 }
 
 /// A chat template instead of the model's own.
@@ -236,6 +299,11 @@ pub enum TemplateChoice {
     Named(String),
     /// Jinja text.
     Source(String),
+}
+
+impl LoadOptions {
+    /// Every layer that a model has.
+    pub const ALL_LAYERS: u32 = u32::MAX;
 }
 
 impl Default for LoadOptions {
@@ -265,6 +333,8 @@ impl Default for LoadOptions {
             control_vectors: Vec::new(),
             control_vector_layers: None,
             template: None,
+            overrides: Vec::new(),
+            n_cpu_moe: 0,
             thinking_tags: None,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::value::{Array, Value};
+use super::value::{Array, Value, ValueType};
 
 /// The metadata of a model, by key.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,6 +14,27 @@ impl Metadata {
     /// Adds a pair; `false` if the key is there already.
     pub(super) fn insert(&mut self, key: String, value: Value) -> bool {
         self.values.insert(key, value).is_none()
+    }
+
+    /// Replaces a value by one that is of the same kind for llama.cpp: whole numbers of any width, numbers, truth values, texts.
+    ///
+    /// # Errors
+    /// The type of the value that is there, where it is of another.
+    pub(super) fn replace(&mut self, key: &str, value: Value) -> Result<(), ValueType> {
+        let kind = |value: &Value| match value.value_type() {
+            ValueType::Bool => 0,
+            ValueType::Text => 1,
+            ValueType::F32 | ValueType::F64 => 2,
+            ValueType::Array => 3,
+            _ => 4,
+        };
+        match self.values.get(key) {
+            Some(old) if kind(old) != kind(&value) => Err(old.value_type()),
+            _ => {
+                self.values.insert(key.to_owned(), value);
+                Ok(())
+            }
+        }
     }
 
     /// Every pair, by key. Keys and values are untrusted text: sanitise before showing them.

@@ -9,7 +9,7 @@ use super::metadata::Metadata;
 use super::split::SplitName;
 use super::tensor::Tensor;
 use super::validate;
-use super::value::Value;
+use super::value::{Value, ValueType};
 
 /// The headers of a model's files.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +54,15 @@ impl ModelFile {
     /// without weights passes, and a model that is not for chatting.
     pub fn check_vocabulary(&self) -> Result<(), GgufError> {
         validate::check_vocabulary(self).map_err(|fault| fault.of(self.path()))
+    }
+
+    /// Puts a value in the place of the one that the file has under this key, if it has one. What is checked and read from then on
+    /// is the file with that value.
+    ///
+    /// # Errors
+    /// The type of the file's own value, where the new one has another.
+    pub fn replace(&mut self, key: &str, value: Value) -> Result<(), ValueType> {
+        self.first.metadata.replace(key, value)
     }
 
     /// The path to give to llama.cpp: the file, or the first of the parts.

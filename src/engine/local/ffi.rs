@@ -19,7 +19,7 @@ use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_sys_2 as sys;
 
 use crate::domain::inference::{Cancel, Token, TurnId};
-use crate::domain::loading::{CacheType, FlashAttention, RopeScaling, SplitMode};
+use crate::domain::loading::{CacheType, FlashAttention, Override, OverrideValue, RopeScaling, SplitMode};
 
 /// The sequence that the chat lives in.
 const SEQUENCE: sys::llama_seq_id = 0;
@@ -80,6 +80,10 @@ pub(super) struct Placement {
     pub(super) mmap: bool,
     /// Whether memory is locked.
     pub(super) mlock: bool,
+    /// Values of the file's metadata to replace.
+    pub(super) overrides: Vec<Override>,
+    /// The tensors that stay on the CPU, as regular expressions of their names.
+    pub(super) on_cpu: Vec<CString>,
 }
 
 /// Reads a model's weights. `progress` is told the part done, 0 to 1, and answers whether to go on. `None` where llama.cpp
@@ -118,15 +122,76 @@ pub(super) fn load_model(
         (false, true) => sys::LLAMA_LOAD_MODE_MLOCK,
         (false, false) => sys::LLAMA_LOAD_MODE_NONE,
     };
+    let overrides: Vec<_> = placement.overrides.iter().map(raw_override).collect();
+    let overrides = [overrides, vec![end_of_overrides()]].concat();
+    if !placement.overrides.is_empty() {
+        params.kv_overrides = overrides.as_ptr();
+    }
+    let stays = |pattern: *const c_char| sys::llama_model_tensor_buft_override {
+        pattern,
+        // SAFETY: returns a pointer to a static; llama.cpp was started.
+        buft: unsafe { sys::ggml_backend_cpu_buffer_type() },
+    };
+    let patterns = placement.on_cpu.iter().map(|pattern| pattern.as_ptr());
+    let on_cpu: Vec<_> = patterns.chain([ptr::null()]).map(stays).collect();
+    if !placement.on_cpu.is_empty() {
+        params.tensor_buft_overrides = on_cpu.as_ptr();
+    }
     let mut progress = progress;
     params.progress_callback = Some(loaded_part);
     params.progress_callback_user_data = (&raw mut progress).cast::<c_void>();
-    // SAFETY: the path is NUL-terminated, the parameters are llama.cpp's own defaults with plain values changed, and the two
-    // lists and the callback's data live until the call is over; llama.cpp copies the shares and uses the rest only during it.
+    // SAFETY: the path is NUL-terminated, the parameters are llama.cpp's own defaults with plain values changed, and the lists,
+    // each ended as llama.cpp wants it, and the callback's data live until the call is over; llama.cpp copies the shares and uses
+    // the rest only during it.
     let raw = unsafe { sys::llama_model_load_from_file(path.as_ptr(), params) };
     // SAFETY: `LlamaModel` is `repr(transparent)` over this non-null pointer (size checked below) and frees it when dropped; it
     // was made by the function that the safe wrapper calls too.
     NonNull::new(raw).map(|raw| unsafe { mem::transmute::<NonNull<sys::llama_model>, LlamaModel>(raw) })
+}
+
+/// An override as llama.cpp has it. Keys and texts are no longer than [`Override::LONGEST`], so that they end in a zero; whatever
+/// is longer is cut.
+fn raw_override(given: &Override) -> sys::llama_model_kv_override {
+    let text = |text: &str| {
+        let mut raw = [0; Override::LONGEST + 1];
+        for (to, from) in raw.iter_mut().zip(text.bytes().take(Override::LONGEST)) {
+            *to = from as c_char;
+        }
+        raw
+    };
+    let (tag, value) = match &given.value {
+        OverrideValue::Int(value) => (
+            sys::LLAMA_KV_OVERRIDE_TYPE_INT,
+            sys::llama_model_kv_override__bindgen_ty_1 {
+                val_i64: i64::from(*value),
+            },
+        ),
+        OverrideValue::Float(value) => (
+            sys::LLAMA_KV_OVERRIDE_TYPE_FLOAT,
+            sys::llama_model_kv_override__bindgen_ty_1 { val_f64: *value },
+        ),
+        OverrideValue::Bool(value) => (
+            sys::LLAMA_KV_OVERRIDE_TYPE_BOOL,
+            sys::llama_model_kv_override__bindgen_ty_1 { val_bool: *value },
+        ),
+        OverrideValue::Text(value) => (
+            sys::LLAMA_KV_OVERRIDE_TYPE_STR,
+            sys::llama_model_kv_override__bindgen_ty_1 { val_str: text(value) },
+        ),
+    };
+    sys::llama_model_kv_override {
+        tag,
+        key: text(&given.key),
+        __bindgen_anon_1: value,
+    }
+}
+
+/// What a list of overrides ends with: one without a key.
+fn end_of_overrides() -> sys::llama_model_kv_override {
+    raw_override(&Override {
+        key: String::new(),
+        value: OverrideValue::Int(0),
+    })
 }
 
 unsafe extern "C" fn loaded_part(part: f32, data: *mut c_void) -> bool {

@@ -24,7 +24,7 @@ use super::prompt::Prompter;
 use super::sequence::{Device, Sequence};
 use super::vocabulary::Vocabulary;
 use super::window::Cut;
-use super::{Local, adapters, backend, logs};
+use super::{Local, adapters, backend, logs, overrides};
 
 /// A model that can be talked to.
 pub(super) struct Loaded {
@@ -63,8 +63,8 @@ impl Local<'_> {
         let refused = |error: String| Failure::new(FailureKind::Model, error);
         // Whoever found the model checked it; it is checked again where it counts, for llama.cpp aborts over a bad file.
         let unusable = |error: GgufError| refused(sanitize_line(&error.to_string()).into_owned());
-        let file = ModelFile::open(path).map_err(unusable)?;
-        file.check().map_err(unusable)?;
+        let mut file = ModelFile::open(path).map_err(unusable)?;
+        overrides::lay(&mut file, &options.overrides)?;
         let fingerprint = file.fingerprint().map_err(unusable)?;
         let summary = file.summary();
         let backend = backend::start().ok_or_else(|| refused("llama.cpp does not start in this process".to_owned()))?;

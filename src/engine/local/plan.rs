@@ -1,6 +1,8 @@
 //! Where a model goes and how large its context is: pure arithmetic over its header, what was asked for and what the machine
 //! has. Loads nothing.
 
+use std::ffi::CString;
+
 use crate::domain::Bytes;
 use crate::domain::inference::{Failure, FailureKind, GpuLayers, LoadOptions};
 use crate::domain::loading::CacheType;
@@ -144,12 +146,31 @@ pub(super) fn make(
         tensor_split: options.tensor_split.clone(),
         mmap: options.mmap,
         mlock: options.mlock,
+        overrides: options.overrides.clone(),
+        on_cpu: if gpu_layers > 0 {
+            experts_on_cpu(options)
+        } else {
+            Vec::new()
+        },
     };
     Ok(Plan {
         shape,
         placement,
         warnings,
     })
+}
+
+/// The names of the tensors of experts that stay on the CPU, as llama.cpp's programs write them.
+fn experts_on_cpu(options: &LoadOptions) -> Vec<CString> {
+    let experts = r"\.ffn_(up|down|gate|gate_up)_(ch|)exps";
+    let patterns: Vec<_> = match options.n_cpu_moe {
+        LoadOptions::ALL_LAYERS => vec![experts.to_owned()],
+        layers => (0..layers).map(|layer| format!(r"blk\.{layer}{experts}")).collect(),
+    };
+    patterns
+        .into_iter()
+        .filter_map(|pattern| CString::new(pattern).ok())
+        .collect()
 }
 
 /// Layers for the graphics card: what was asked for, or as many as fit with their share of the KV cache.

@@ -32,6 +32,8 @@ fn cria() -> Arc<LlamaModel> {
             tensor_split: Vec::new(),
             mmap: true,
             mlock: false,
+            overrides: Vec::new(),
+            on_cpu: Vec::new(),
         };
         Arc::new(load::weights(backend::start().unwrap(), &path, &placement, &mut |_| true).unwrap())
     };

@@ -2,11 +2,12 @@
 //! judges what came of it, and does it, in the process that was made for it; how that process is made and watched is
 //! injected as a [`Prober`].
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::domain::inference::{Cancel, Failure, FailureKind, GpuLayers, LoadOptions, LoadStep, Token, TurnId};
-use crate::domain::loading::{CacheType, FlashAttention, SplitMode};
+use crate::domain::loading::{CacheType, FlashAttention, Override, SplitMode};
 use crate::domain::{Bytes, Role};
 use crate::gguf::ModelFile;
 use crate::prompt;
@@ -17,7 +18,7 @@ use super::load::{chat_template, weights};
 use super::plan::Plan;
 use super::sequence::{Device, Sequence};
 use super::vocabulary::Vocabulary;
-use super::{Local, backend};
+use super::{Local, backend, overrides};
 
 /// Tokens of the trial's context: the least that llama.cpp makes.
 const CONTEXT: u32 = 256;
@@ -34,6 +35,8 @@ pub struct Trial<'a> {
     pub fingerprint: &'a str,
     /// Layers on graphics cards.
     pub gpu_layers: u32,
+    /// Values of the file's metadata that are replaced, as [`Override`] writes them, with commas between.
+    pub overrides: &'a str,
     /// How far to go.
     pub depth: Depth,
 }
@@ -87,9 +90,17 @@ impl Local<'_> {
     ) -> Result<(), Failure> {
         let Some(prober) = &self.prober else { return Ok(()) };
         let total = file.file_bytes();
+        let overrides = overrides::written(&options.overrides);
+        // With other values it is another model to llama.cpp.
+        let fingerprint = if overrides.is_empty() {
+            fingerprint.to_owned()
+        } else {
+            format!("{fingerprint}+{:016x}", hash(&overrides))
+        };
         let trial = Trial {
             path: file.path(),
-            fingerprint,
+            fingerprint: &fingerprint,
+            overrides: &overrides,
             // A card is left alone unless it was asked for: its driver takes memory and seconds.
             gpu_layers: match options.gpu_layers {
                 GpuLayers::Auto => 0,
@@ -123,6 +134,13 @@ impl Local<'_> {
     }
 }
 
+/// Tells one text from another.
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
 /// Does in this process all that a file can kill it by: loads it, makes a small context, reads the vocabulary, renders and
 /// tokenizes a prompt, computes a few tokens of it. `last_words` is told why, if llama.cpp aborts; `progress` how much of the
 /// file was read. To be called once, in a process that has nothing to lose.
@@ -132,8 +150,11 @@ impl Local<'_> {
 pub fn attempt(trial: &Trial<'_>, last_words: fn(&str), progress: &mut dyn FnMut(f32)) -> Result<(), Failure> {
     ffi::on_abort(last_words);
     let refused = |words: String| Failure::new(FailureKind::Model, sanitize_line(&words).into_owned());
-    let file = ModelFile::open(trial.path).map_err(|error| refused(error.to_string()))?;
-    file.check().map_err(|error| refused(error.to_string()))?;
+    let mut file = ModelFile::open(trial.path).map_err(|error| refused(error.to_string()))?;
+    let given = trial.overrides.split(',').filter(|text| !text.is_empty());
+    let replaced: Option<Vec<_>> = given.map(Override::read).collect();
+    let replaced = replaced.ok_or_else(|| refused(format!("'{}' are no overrides", trial.overrides)))?;
+    overrides::lay(&mut file, &replaced)?;
     let backend = backend::start().ok_or_else(|| refused("llama.cpp does not start in this process".to_owned()))?;
     let placement = Placement {
         gpu_layers: trial.gpu_layers,
@@ -143,6 +164,8 @@ pub fn attempt(trial: &Trial<'_>, last_words: fn(&str), progress: &mut dyn FnMut
         tensor_split: Vec::new(),
         mmap: true,
         mlock: false,
+        overrides: replaced,
+        on_cpu: Vec::new(),
     };
     let model = weights(backend, trial.path, &placement, &mut |part| {
         progress(part);

@@ -63,6 +63,9 @@ fn start(program: &Path, trial: &Trial<'_>) -> std::io::Result<Child> {
     if trial.depth == Depth::Load {
         command.arg("--load-only");
     }
+    if !trial.overrides.is_empty() {
+        command.args(["--with", trial.overrides]);
+    }
     // A path may begin like a flag.
     command.arg("--").arg(trial.path);
     // Standard input is what tells the child that we live.

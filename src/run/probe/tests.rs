@@ -22,6 +22,7 @@ fn trial() -> Trial<'static> {
         path: Path::new("-model.gguf"),
         fingerprint: "aa",
         gpu_layers: 0,
+        overrides: "",
         depth: Depth::Compute,
     }
 }
