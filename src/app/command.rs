@@ -26,6 +26,8 @@ pub enum CommandId {
     Set,
     /// Show or choose a preset.
     Preset,
+    /// Keep the settings as a preset.
+    SavePreset,
     /// Give answers a form by a grammar.
     Grammar,
     /// Give answers a form by a JSON schema.
@@ -207,6 +209,15 @@ pub const COMMANDS: &[Command] = &[
         aliases: &[],
         args: "[NAME]",
         help: "show or choose a sampling preset",
+        group: Group::Sampling,
+        completes: Completes::Preset,
+    },
+    Command {
+        id: CommandId::SavePreset,
+        name: "save-preset",
+        aliases: &[],
+        args: "NAME",
+        help: "keep the sampling settings as a preset of your own",
         group: Group::Sampling,
         completes: Completes::Preset,
     },

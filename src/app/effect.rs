@@ -1,5 +1,6 @@
 //! Everything that we can cause, as one enum. Carrying it out is the shell's business.
 
+use crate::domain::Preset;
 use crate::domain::inference::{Command, LoadOptions, TurnId};
 use crate::domain::sampling::GrammarForm;
 
@@ -23,6 +24,8 @@ pub enum Effect {
         /// How it is written.
         form: GrammarForm,
     },
+    /// Write a preset to the configuration; it comes back as [`super::Msg::PresetSaved`].
+    SavePreset(Preset),
     /// Ask the engine.
     Engine(Command),
     /// Cancel this turn and all before it.

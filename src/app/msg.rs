@@ -28,6 +28,8 @@ pub enum Msg {
     Notice(Level, String),
     /// The file of a grammar was read, or could not be, in words.
     Grammar(Result<Grammar, String>),
+    /// The preset of this name was written to the configuration, or could not be, in words.
+    PresetSaved(String, Result<(), String>),
     /// The process was asked to end by this signal's number, or the terminal went away.
     Terminate(i32),
 }

@@ -1,6 +1,7 @@
 //! The sampling settings in force and the presets they can come from.
 
 use crate::domain::preset::{DEFAULT_PRESET, PLAIN_PRESET};
+use crate::domain::sampling::{Chosen, Parameter};
 use crate::domain::{Preset, Sampling};
 
 /// The settings that the next token is drawn with.
@@ -14,6 +15,8 @@ pub struct Tuning {
     pub sampling: Sampling,
     /// What the model recommends: it lies beneath all that a person chose.
     pub recommended: Vec<(&'static str, String)>,
+    /// The values that a person chose one by one since the preset was taken, and where.
+    pub chosen: Vec<(&'static str, Chosen)>,
 }
 
 impl Default for Tuning {
@@ -23,6 +26,7 @@ impl Default for Tuning {
             preset: DEFAULT_PRESET.to_owned(),
             sampling: Sampling::default(),
             recommended: Vec::new(),
+            chosen: Vec::new(),
         }
     }
 }
@@ -43,14 +47,54 @@ impl Tuning {
         // The form of an answer is no matter of taste: it stays until it is taken away.
         let grammar = self.sampling.grammar.take();
         self.sampling = Sampling { grammar, ..sampling };
+        self.chosen.clear();
         true
+    }
+
+    /// Notes that a person chose this parameter's value in the chat.
+    pub fn choose_value(&mut self, parameter: &'static Parameter) {
+        self.chosen.retain(|(name, _)| *name != parameter.name);
+        self.chosen.push((parameter.name, Chosen::Chat));
+    }
+
+    /// Where the value in force comes from, in a word or two.
+    pub fn origin(&self, parameter: &Parameter) -> String {
+        if let Some((_, chosen)) = self.chosen.iter().find(|(name, _)| *name == parameter.name) {
+            return chosen.place().to_owned();
+        }
+        let value = parameter.get(&self.sampling);
+        let preset = self.find(&self.preset);
+        let of_preset = preset.is_some_and(|preset| parameter.get(&preset.sampling) == value);
+        match preset {
+            _ if value == parameter.default() => "default".to_owned(),
+            Some(preset) if of_preset => format!("preset {}", preset.name),
+            _ => "the model".to_owned(),
+        }
+    }
+
+    /// Keeps the settings in force as a preset of this name, in the place of one of the same name, and takes it.
+    pub fn keep_as(&mut self, name: &str) -> Preset {
+        let preset = Preset {
+            name: name.to_owned(),
+            sampling: Sampling {
+                grammar: None,
+                ..self.sampling.clone()
+            },
+        };
+        match self.presets.iter_mut().find(|p| p.name.eq_ignore_ascii_case(name)) {
+            Some(same) => *same = preset.clone(),
+            None => self.presets.push(preset.clone()),
+        }
+        name.clone_into(&mut self.preset);
+        self.chosen.clear();
+        preset
     }
 
     /// The settings that a preset means with this model.
     fn base(&self, preset: &Preset) -> Sampling {
         let mut sampling = preset.sampling.clone();
         if preset.name != PLAIN_PRESET {
-            sampling.heed(&Sampling::default(), &self.recommended);
+            sampling.heed(&Sampling::default(), &self.recommended, &[]);
         }
         sampling
     }
@@ -64,7 +108,7 @@ impl Tuning {
         if let (Some(before), Some(after)) = (before, after) {
             let values = after.differences(&before).map(|p| (p.name, p.get(&after).to_string()));
             let values: Vec<_> = values.collect();
-            self.sampling.heed(&before, &values);
+            self.sampling.heed(&before, &values, &self.chosen);
         }
     }
 

@@ -11,7 +11,7 @@ use crate::domain::inference::{
     PromptRequest, Report, Said, Stats, Thinking, TurnId,
 };
 use crate::domain::preset::PLAIN_PRESET;
-use crate::domain::sampling::{PARAMETERS, Sampling, Stage, Value};
+use crate::domain::sampling::{Chosen, PARAMETERS, Sampling, Stage, Value};
 use crate::engine::EngineHandle;
 use crate::text::Filter;
 
@@ -27,6 +27,8 @@ pub(super) struct OneShot {
     pub(super) system: Option<String>,
     /// How tokens are drawn.
     pub(super) sampling: Sampling,
+    /// Those among them that were given one by one.
+    pub(super) chosen: Vec<(&'static str, Chosen)>,
     /// The preset that they started from.
     pub(super) preset: String,
     /// Longest answer in tokens.
@@ -84,7 +86,7 @@ async fn answer(
 ) -> Result<Exit, Stop> {
     let model = load(engine, LOAD, source, options).await?;
     if ask.preset != PLAIN_PRESET {
-        ask.sampling.heed(&Sampling::default(), &model.recommended);
+        ask.sampling.heed(&Sampling::default(), &model.recommended, &ask.chosen);
     }
     let request = GenerateRequest {
         prompt: PromptRequest {

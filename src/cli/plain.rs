@@ -10,7 +10,7 @@ use crate::app::state::{Engine, Overlay};
 use crate::app::{Action, COMMANDS, Command as Row, Effect, Msg, State, update};
 use crate::domain::inference::{Command, Event, Part};
 use crate::engine::EngineHandle;
-use crate::run::{self, Loader};
+use crate::run::{self, Keeper, Loader};
 use crate::text::{Filter, sanitize};
 
 use super::exit::{Exit, Stop};
@@ -21,13 +21,14 @@ use super::exit::{Exit, Stop};
 /// When standard output is gone.
 pub(super) async fn run(
     engine: EngineHandle,
-    loader: &Loader,
+    (loader, keeper): (&Loader, &Keeper),
     state: State,
     effects: Vec<Effect>,
 ) -> Result<Exit, Stop> {
     let mut chat = Plain {
         engine,
         loader,
+        keeper,
         state,
         filter: Filter::default(),
         thinks: false,
@@ -61,6 +62,7 @@ pub(super) async fn run(
 struct Plain<'a> {
     engine: EngineHandle,
     loader: &'a Loader,
+    keeper: &'a Keeper,
     state: State,
     filter: Filter,
     /// Whether it was said that the model thinks.
@@ -128,6 +130,11 @@ impl Plain<'_> {
                 Effect::Quit(code) => self.exit = Some(code),
                 Effect::ReadGrammar { path, form } => {
                     let effects = update(&mut self.state, Msg::Grammar(run::read_grammar(&path, form)));
+                    self.carry_out(effects)?;
+                }
+                Effect::SavePreset(preset) => {
+                    let written = (self.keeper)(&preset);
+                    let effects = update(&mut self.state, Msg::PresetSaved(preset.name, written));
                     self.carry_out(effects)?;
                 }
                 Effect::SetDraft(_) | Effect::Redraw | Effect::Suspend => {}

@@ -18,7 +18,7 @@ use crate::domain::sampling::{Grammar, GrammarForm};
 use crate::engine::scripted::{self, Script};
 use crate::engine::{self, EngineHandle};
 use crate::models::{self, Resolved};
-use crate::run::{self, ChatOptions, Loader, Log};
+use crate::run::{self, ChatOptions, Keeper, Loader, Log};
 use crate::text::{sanitize, sanitize_line};
 use crate::ui::keymap::{Change, Keymap};
 use crate::ui::theme::{self, ColorDepth, Theme};
@@ -36,6 +36,8 @@ use super::{layer, plain};
 pub(super) struct Setup {
     settings: Settings,
     paths: Option<Paths>,
+    /// The configuration file, whether it is there or not.
+    config: Option<PathBuf>,
     engine: EngineChoice,
     /// What the first answer starts with; empty for none.
     prefill: String,
@@ -89,6 +91,7 @@ impl Setup {
         Ok(Self {
             settings,
             paths,
+            config: args.flags.config.clone().or(usual),
             engine: args.flags.engine.clone(),
             prefill: args.flags.prefill.clone().unwrap_or_default(),
             log,
@@ -108,6 +111,7 @@ impl Setup {
             system: self.settings.system.clone(),
             sampling: self.settings.sampling.clone(),
             preset: self.settings.preset.clone(),
+            chosen: self.settings.chosen.clone(),
             max_tokens: self.settings.max_tokens,
             overflow: self.settings.overflow,
             thinking: self.settings.thinking,
@@ -171,7 +175,7 @@ impl Setup {
         let loader = self.loader();
         let (tuning, options) = self.tuning();
         let (state, effects) = crate::app::State::start(tuning, options, self.settings.system.clone(), None);
-        runtime()?.block_on(plain::run(engine, &loader, state, effects))
+        runtime()?.block_on(plain::run(engine, (&loader, &self.keeper()), state, effects))
     }
 
     /// Opens the full-screen chat.
@@ -190,6 +194,7 @@ impl Setup {
             keymap,
             engine,
             loader,
+            keeper: self.keeper(),
             log: self.log.take(),
             mouse: self.settings.mouse,
             notices: self
@@ -207,6 +212,7 @@ impl Setup {
             presets,
             preset,
             sampling,
+            chosen,
             load,
             max_tokens,
             overflow,
@@ -220,6 +226,7 @@ impl Setup {
                 preset,
                 sampling,
                 recommended: Vec::new(),
+                chosen,
             },
             Options {
                 max_tokens,
@@ -320,6 +327,15 @@ impl Setup {
             };
             *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
             Ok(source)
+        })
+    }
+
+    /// Writes presets to the file that the settings were read from.
+    fn keeper(&self) -> Keeper {
+        let file = self.config.clone();
+        Arc::new(move |preset| match &file {
+            Some(file) => config::save_preset(file, preset),
+            None => Err("there is no home folder for a configuration: name one with '--config'".to_owned()),
         })
     }
 

@@ -6,7 +6,7 @@ use crate::domain::Preset;
 use crate::domain::load_option::{LoadOption, NotAccepted};
 use crate::domain::loading::{LoadOptions, Overflow};
 use crate::domain::preset::DEFAULT_PRESET;
-use crate::domain::sampling::{Parameter, Refused, Sampling};
+use crate::domain::sampling::{Chosen, Parameter, Refused, Sampling};
 use crate::domain::thinking::Thinking;
 
 use super::paths::from_home;
@@ -103,7 +103,7 @@ impl Layer {
     }
 
     /// Lays this layer over `settings`.
-    fn cover(&self, settings: &mut Settings) -> Result<(), Problem> {
+    fn cover(&self, settings: &mut Settings, place: Chosen) -> Result<(), Problem> {
         put(&mut settings.model, self.model.as_deref().map(from_home).as_ref());
         for (name, text) in &self.load {
             // `set_load` let in only what the option accepts.
@@ -121,10 +121,10 @@ impl Layer {
         put(&mut settings.probe, self.probe.as_ref());
         put(&mut settings.mouse, self.mouse.as_ref());
         settings.bindings.extend_from_slice(&self.bindings);
-        self.cover_sampling(settings)
+        self.cover_sampling(settings, place)
     }
 
-    fn cover_sampling(&self, settings: &mut Settings) -> Result<(), Problem> {
+    fn cover_sampling(&self, settings: &mut Settings, place: Chosen) -> Result<(), Problem> {
         let mut outcome = Ok(());
         if let Some((name, place)) = &self.preset
             && !settings.choose(name)
@@ -139,6 +139,8 @@ impl Layer {
         for (name, text) in &self.sampling {
             // `set_sampling` let in only what the parameter accepts.
             let _ = Parameter::find(name).map(|parameter| parameter.set(&mut settings.sampling, text));
+            settings.chosen.retain(|(other, _)| other != name);
+            settings.chosen.push((name, place));
         }
         outcome
     }
@@ -150,18 +152,18 @@ fn put<T: Clone>(setting: &mut T, given: Option<&T>) {
     }
 }
 
-/// The defaults under all `layers`, the lowest first. The only problem here is a preset that no layer has; its layer's
+/// The defaults under all `layers`, the lowest first, each with its place. The only problem here is a preset that no layer has; its layer's
 /// other settings count all the same.
-pub(super) fn resolve(layers: &[Layer]) -> (Settings, Vec<Problem>) {
+pub(super) fn resolve(layers: &[(Chosen, Layer)]) -> (Settings, Vec<Problem>) {
     let mut settings = Settings::default();
-    for preset in layers.iter().flat_map(|layer| &layer.presets) {
+    for preset in layers.iter().flat_map(|(_, layer)| &layer.presets) {
         settings.keep(preset);
     }
     // The preset in force may be one that the person wrote anew.
     settings.choose(DEFAULT_PRESET);
     let problems = layers
         .iter()
-        .filter_map(|layer| layer.cover(&mut settings).err())
+        .filter_map(|(place, layer)| layer.cover(&mut settings, *place).err())
         .collect();
     (settings, problems)
 }

@@ -11,6 +11,7 @@ mod layers;
 mod paths;
 mod problem;
 mod read;
+mod save;
 mod settings;
 
 #[cfg(test)]
@@ -18,10 +19,13 @@ mod tests;
 
 use std::path::Path;
 
+use crate::domain::sampling::Chosen;
+
 pub use example::example;
 pub use layers::{Amount, Layer};
 pub use paths::{Paths, from_home};
 pub use problem::{Place, Problem};
+pub use save::save_preset;
 pub use settings::{Binding, Settings};
 
 /// Where the file is looked for.
@@ -45,7 +49,11 @@ pub fn load(origin: Origin<'_>, variable: impl Fn(&str) -> Option<String>, flags
     };
     let (environment, more) = environment::read(variable);
     problems.extend(more);
-    let (settings, more) = layers::resolve(&[file, environment, flags]);
+    let (settings, more) = layers::resolve(&[
+        (Chosen::File, file),
+        (Chosen::Environment, environment),
+        (Chosen::CommandLine, flags),
+    ]);
     problems.extend(more);
     (settings, problems)
 }

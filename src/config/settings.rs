@@ -2,6 +2,7 @@
 
 use crate::domain::inference::{LoadOptions, Overflow, Thinking};
 use crate::domain::preset::DEFAULT_PRESET;
+use crate::domain::sampling::Chosen;
 use crate::domain::{Preset, Sampling};
 
 use super::problem::Place;
@@ -21,6 +22,8 @@ pub struct Settings {
     pub preset: String,
     /// How tokens are drawn: the preset, and over it the values given one by one.
     pub sampling: Sampling,
+    /// The sampling values among them that were given one by one, and where.
+    pub chosen: Vec<(&'static str, Chosen)>,
     /// The system prompt of a new conversation.
     pub system: Option<String>,
     /// Longest answer in tokens; `None` is until the model ends or the context is full.
@@ -61,6 +64,7 @@ impl Default for Settings {
             presets: Preset::shipped(),
             preset: DEFAULT_PRESET.to_owned(),
             sampling: Sampling::default(),
+            chosen: Vec::new(),
             system: None,
             max_tokens: None,
             overflow: Overflow::default(),
@@ -92,6 +96,7 @@ impl Settings {
         if let Some(preset) = chosen {
             self.preset.clone_from(&preset.name);
             self.sampling = preset.sampling.clone();
+            self.chosen.clear();
         }
         chosen.is_some()
     }

@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 
 use super::{Layer, Origin, Place, Problem, Settings, example, load};
 use crate::domain::inference::GpuLayers;
-use crate::domain::sampling::{PARAMETERS, Parameter, Seed};
+use crate::domain::sampling::{Chosen, PARAMETERS, Parameter, Seed};
 
 fn in_package(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -53,7 +53,11 @@ fn the_example_in_the_repository_is_the_one_that_the_tables_make() {
 
 #[test]
 fn the_example_uncommented_is_the_defaults() {
-    assert_eq!(read_well(&uncommented()), Settings::default());
+    let mut given = read_well(&uncommented());
+    // They are given all the same.
+    assert_eq!(given.chosen.len(), PARAMETERS.len());
+    given.chosen.clear();
+    assert_eq!(given, Settings::default());
     assert_eq!(read_well(&example()), Settings::default());
     for row in PARAMETERS {
         assert!(
@@ -311,6 +315,7 @@ fn wrong_variables_and_flags_are_told_by_name() {
         settings,
         Settings {
             mouse: false,
+            chosen: vec![("seed", Chosen::Environment)],
             ..Settings::default()
         }
     );

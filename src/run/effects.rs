@@ -8,6 +8,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::spawn_blocking;
 
 use crate::app::Msg;
+use crate::domain::Preset;
 use crate::domain::inference::{Cancel, Command, Event, Failure, FailureKind, LoadOptions, ModelSource, TurnId};
 use crate::domain::sampling::GrammarForm;
 
@@ -18,11 +19,15 @@ use super::happening::Happening;
 /// time: it is called on a thread of its own.
 pub type Loader = Arc<dyn Fn(Option<&str>) -> Result<ModelSource, Failure> + Send + Sync>;
 
+/// Writes a preset to the configuration. May take its time.
+pub type Keeper = Arc<dyn Fn(&Preset) -> Result<(), String> + Send + Sync>;
+
 /// What effects reach.
 pub(super) struct Reach {
     pub(super) commands: Sender<Command>,
     pub(super) cancel: Cancel,
     pub(super) loader: Loader,
+    pub(super) keeper: Keeper,
     pub(super) to: UnboundedSender<Happening>,
 }
 
@@ -58,6 +63,18 @@ impl Reach {
             let grammar = read.unwrap_or_else(|_| Err("reading the grammar came to an unexpected end".to_owned()));
             // Nobody wants to know where the loop has ended.
             let _ = to.send(Happening::Read(grammar));
+        });
+    }
+
+    /// Writes a preset; it is told as [`Happening::Saved`].
+    pub(super) fn save(&self, preset: Preset) {
+        let (keeper, to) = (Arc::clone(&self.keeper), self.to.clone());
+        tokio::spawn(async move {
+            let name = preset.name.clone();
+            let written = spawn_blocking(move || keeper(&preset)).await;
+            let written = written.unwrap_or_else(|_| Err("writing came to an unexpected end".to_owned()));
+            // Nobody wants to know where the loop has ended.
+            let _ = to.send(Happening::Saved(name, written));
         });
     }
 

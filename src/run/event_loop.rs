@@ -16,7 +16,7 @@ use crate::domain::inference::{Event, TurnId};
 use crate::engine::EngineHandle;
 
 use super::clock::{Clock, Pace};
-use super::effects::{Loader, Reach, gone};
+use super::effects::{Keeper, Loader, Reach, gone};
 use super::happening::Happening;
 use super::screen::Screen;
 use super::surface::Surface;
@@ -64,6 +64,8 @@ pub struct Parts<S> {
     pub engine: EngineHandle,
     /// Finds models.
     pub loader: Loader,
+    /// Writes presets.
+    pub keeper: Keeper,
     /// Where happenings come from, and how to send some.
     pub happenings: (UnboundedSender<Happening>, UnboundedReceiver<Happening>),
     /// The time.
@@ -86,6 +88,7 @@ impl<S: Surface> Shell<S> {
                 commands: parts.engine.commands,
                 cancel: parts.engine.cancel,
                 loader: parts.loader,
+                keeper: parts.keeper,
                 to,
             },
             clock: parts.clock,
@@ -237,6 +240,7 @@ impl<S: Surface> Shell<S> {
             // It only wakes the loop: a frame may be owed.
             Happening::Written => {}
             Happening::Read(grammar) => self.message(Msg::Grammar(grammar)),
+            Happening::Saved(name, written) => self.message(Msg::PresetSaved(name, written)),
             Happening::Found { turn, options, source } => {
                 if let Some(msg) = self.reach.found(turn, *options, source) {
                     self.message(msg);
@@ -286,6 +290,7 @@ impl<S: Surface> Shell<S> {
                 Effect::Cancel(turn) => self.reach.cancel.stop(turn),
                 Effect::SetDraft(text) => self.screen.set_draft(&text),
                 Effect::ReadGrammar { path, form } => self.reach.read_grammar(path, form),
+                Effect::SavePreset(preset) => self.reach.save(preset),
                 Effect::Redraw => {
                     self.surface.refresh();
                     self.pace.changed();

@@ -21,6 +21,8 @@ pub enum Happening {
     Written,
     /// The file of a grammar was read.
     Read(Result<Grammar, String>),
+    /// The preset of this name was written, or not.
+    Saved(String, Result<(), String>),
     /// A model was looked for.
     Found {
         /// The load that it is for.

@@ -35,7 +35,7 @@ use crate::engine::EngineHandle;
 use crate::ui::{Keymap, Theme};
 
 pub use clock::{Clock, FRAME};
-pub use effects::Loader;
+pub use effects::{Keeper, Loader};
 pub use event_loop::{Parts, Shell};
 pub use grammar::read_grammar;
 pub use happening::Happening;
@@ -65,6 +65,8 @@ pub struct ChatOptions {
     pub engine: EngineHandle,
     /// Finds models.
     pub loader: Loader,
+    /// Writes presets.
+    pub keeper: Keeper,
     /// The log, where there is one.
     pub log: Option<Log>,
     /// Whether the wheel scrolls the transcript.
@@ -129,6 +131,7 @@ async fn converse(chat: ChatOptions) -> Result<(u8, bool), RunError> {
         surface,
         engine: chat.engine,
         loader: chat.loader,
+        keeper: chat.keeper,
         happenings: (to, from),
         clock: Clock::start(),
         frame: FRAME,

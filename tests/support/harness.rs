@@ -65,6 +65,7 @@ impl Harness {
             surface: Headless::new(80, 24),
             engine: scripted::spawn(Script::parse(script).unwrap()).unwrap(),
             loader,
+            keeper: Arc::new(|_| Ok(())),
             happenings: (to.clone(), from),
             clock: Clock::Still(Duration::ZERO),
             frame: Duration::ZERO,

@@ -28,6 +28,7 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         }
         CommandId::Set => sampling::set(state, args),
         CommandId::Preset => sampling::preset(state, args),
+        CommandId::SavePreset => sampling::save_preset(state, args),
         CommandId::Grammar => Ok(sampling::grammar(state, GrammarForm::Gbnf, args)),
         CommandId::Schema => Ok(sampling::grammar(state, GrammarForm::JsonSchema, args)),
         CommandId::Seed => sampling::set(state, &format!("seed {args}")),

@@ -10,7 +10,7 @@ use crate::domain::{Bytes, Preset};
 const STAR: &str = "* ";
 const NO_STAR: &str = "  ";
 
-/// All parameters with value, default and help; a star marks what differs from the default.
+/// All parameters with value, where it comes from, and help; a star marks what differs from the default.
 pub(super) fn parameters(tuning: &Tuning) -> String {
     let row = |p: &Parameter| {
         let (value, default) = (p.get(&tuning.sampling), p.default());
@@ -18,11 +18,11 @@ pub(super) fn parameters(tuning: &Tuning) -> String {
         [
             format!("{mark}{}", p.name),
             short(&value.to_string()),
-            short(&default.to_string()),
+            tuning.origin(p),
             p.help.to_owned(),
         ]
     };
-    let head = ["  parameter", "value", "default", "what it does"].map(str::to_owned);
+    let head = ["  parameter", "value", "from", "what it does"].map(str::to_owned);
     let table = columns([head].into_iter().chain(PARAMETERS.iter().map(row)).collect());
     format!(
         "{table}\npreset {}; a star marks what is not the default; /set NAME VALUE sets one\n",
@@ -142,13 +142,14 @@ mod tests {
     fn a_star_marks_what_was_changed() {
         let mut tuning = Tuning::default();
         tuning.sampling.top_k = 5;
+        tuning.choose_value(Parameter::find("top-k").unwrap());
         let text = parameters(&tuning);
         let head: Vec<_> = text.lines().take(4).collect();
         assert_snapshot!(head.join("\n"), @r"
-          parameter           value    default  what it does
-          temperature         0.8      0.8      how freely it draws; 0 always takes the likeliest token
-        * top-k               5        40       keep the k likeliest candidates; 0 is off
-          top-p               0.95     0.95     keep the likeliest that together reach this probability; 1 is off
+          parameter           value    from      what it does
+          temperature         0.8      default   how freely it draws; 0 always takes the likeliest token
+        * top-k               5        set here  keep the k likeliest candidates; 0 is off
+          top-p               0.95     default   keep the likeliest that together reach this probability; 1 is off
         ");
         assert_eq!(text.lines().filter(|line| line.starts_with('*')).count(), 1);
         assert!(

@@ -67,6 +67,7 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::Action(action) => return act(state, action),
         Msg::Engine(event) => return engine::told(state, event),
         Msg::Grammar(read) => return sampling::grammar_read(state, read),
+        Msg::PresetSaved(name, written) => sampling::preset_saved(state, &name, written),
         Msg::Terminate(signal) => return escape::terminate(state, signal),
     }
     Vec::new()

@@ -321,7 +321,12 @@ fn check_effects(state: &State, seen: &mut Seen, effects: &[Effect]) -> Result<(
                 prop_assert!(ending || stopping || !wanted, "a cancel hit what is wanted");
             }
             Effect::Engine(Command::Load { .. } | Command::Bench { .. }) => prop_assert!(false, "{effect:?}"),
-            Effect::SetDraft(_) | Effect::ReadGrammar { .. } | Effect::Redraw | Effect::Suspend | Effect::Quit(_) => {}
+            Effect::SetDraft(_)
+            | Effect::ReadGrammar { .. }
+            | Effect::SavePreset(_)
+            | Effect::Redraw
+            | Effect::Suspend
+            | Effect::Quit(_) => {}
         }
     }
     let set = effects.iter().rev().find_map(|effect| match effect {

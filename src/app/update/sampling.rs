@@ -3,6 +3,7 @@
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::state::{Overlay, State};
+use crate::domain::Preset;
 use crate::domain::inference::Command;
 use crate::domain::sampling::{Grammar, GrammarForm, PARAMETERS, Parameter};
 use crate::text::nearest;
@@ -19,16 +20,17 @@ pub(super) fn set(state: &mut State, args: &str) -> Outcome {
     let old = parameter.get(&state.tuning.sampling);
     let Parameter { name, kind, help, .. } = parameter;
     if value.is_empty() {
-        let default = parameter.default();
+        let (default, origin) = (parameter.default(), state.tuning.origin(parameter));
         state.tell(
             Level::Info,
-            format!("{name} is {old}, by default {default}; takes {kind}: {help}"),
+            format!("{name} is {old} ({origin}), by default {default}; takes {kind}: {help}"),
         );
         return Ok(Vec::new());
     }
     let refused = |refused: crate::domain::sampling::Refused| Refusal::new(Level::Warn, refused.to_string());
     parameter.set(&mut state.tuning.sampling, value).map_err(refused)?;
     let new = parameter.get(&state.tuning.sampling);
+    state.tuning.choose_value(parameter);
     if new == old {
         state.tell(Level::Info, format!("{name} is {old} already"));
         return Ok(Vec::new());
@@ -72,6 +74,45 @@ pub(super) fn preset(state: &mut State, name: &str) -> Outcome {
     let new = state.tuning.label();
     state.tell(Level::Info, format!("preset {old} → {new}"));
     Ok(tune(state))
+}
+
+/// `/save-preset`: keeps the settings in force as a preset, here and in the configuration.
+pub(super) fn save_preset(state: &mut State, name: &str) -> Outcome {
+    if name.is_empty() {
+        return Err(Refusal::new(Level::Info, "give it a name: /save-preset NAME"));
+    }
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.len() > LONGEST_NAME || !name.chars().all(plain) {
+        let words =
+            format!("'{name}' is no name for a preset: give up to {LONGEST_NAME} letters, digits, '-', '_' and '.'");
+        return Err(Refusal::new(Level::Warn, words));
+    }
+    if Preset::shipped()
+        .iter()
+        .any(|shipped| shipped.name.eq_ignore_ascii_case(name))
+    {
+        let words = format!("'{name}' is a preset that comes with quipu and stays as it is: give another name");
+        return Err(Refusal::new(Level::Warn, words));
+    }
+    let preset = state.tuning.keep_as(name);
+    Ok(vec![Effect::SavePreset(preset)])
+}
+
+/// A name is a word or two.
+const LONGEST_NAME: usize = 40;
+
+/// A preset was written to the configuration, or not.
+pub(super) fn preset_saved(state: &mut State, name: &str, written: Result<(), String>) {
+    match written {
+        Ok(()) => state.tell(
+            Level::Info,
+            format!("the preset '{name}' is kept: /preset {name} takes it, now and later"),
+        ),
+        Err(why) => state.tell(
+            Level::Error,
+            format!("the preset '{name}' holds until quipu ends, it could not be kept: {why}"),
+        ),
+    }
 }
 
 /// `/grammar` and `/schema`: shows the form that answers must have, takes it away, or has another read.
@@ -137,9 +178,11 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
+    use crate::app::tuning::Tuning;
     use crate::app::update::scene::{answering, draft, last_notice, loading, ready, send};
+    use crate::app::{Msg, update};
     use crate::domain::Sampling;
-    use crate::domain::sampling::Stage;
+    use crate::domain::sampling::{Chosen, Stage};
 
     #[test]
     fn assignments_are_read_as_people_write_them() {
@@ -199,10 +242,71 @@ mod tests {
     }
 
     #[test]
+    fn where_a_value_comes_from_is_told() {
+        let mut state = ready();
+        state.tuning.recommended = vec![("top-k", "20".to_owned())];
+        state.tuning.chosen = vec![("min-p", Chosen::File)];
+        send(&mut state, "/preset precise");
+        send(&mut state, "/set temperature 0.9");
+        for (name, from) in [
+            ("temperature", "0.9 (set here)"),
+            ("top-p", "0.9 (preset precise)"),
+            ("top-k", "20 (the model)"),
+            ("min-p", "0.1 (preset precise)"),
+            ("seed", "random (default)"),
+        ] {
+            send(&mut state, &format!("/set {name}"));
+            assert!(
+                last_notice(&state).1.starts_with(&format!("{name} is {from}")),
+                "{name}"
+            );
+        }
+        // What is chosen counts although it is what llama.cpp would take.
+        let mut tuning = Tuning {
+            chosen: vec![("top-k", Chosen::CommandLine)],
+            ..Tuning::default()
+        };
+        tuning.heed(vec![("top-k", "20".to_owned())]);
+        let top_k = Parameter::find("top-k").unwrap();
+        assert_eq!((tuning.sampling.top_k, tuning.origin(top_k).as_str()), (40, "flag"));
+    }
+
+    #[test]
+    fn settings_are_kept_as_a_preset() {
+        let mut state = ready();
+        send(&mut state, "/set temperature 0.9");
+        let effects = send(&mut state, "/save-preset mine");
+        let kept = Preset::from_values("mine", [("temperature", "0.9")]).unwrap();
+        assert_eq!(effects, [draft(""), Effect::SavePreset(kept.clone())]);
+        assert_eq!(
+            (state.tuning.label().as_str(), state.tuning.find("mine")),
+            ("mine", Some(&kept))
+        );
+        update(&mut state, Msg::PresetSaved("mine".to_owned(), Ok(())));
+        assert_eq!(
+            last_notice(&state).1,
+            "the preset 'mine' is kept: /preset mine takes it, now and later"
+        );
+        update(
+            &mut state,
+            Msg::PresetSaved("mine".to_owned(), Err("no room".to_owned())),
+        );
+        assert_eq!(last_notice(&state).0, Level::Error);
+        for bad in [
+            "/save-preset",
+            "/save-preset Balanced",
+            "/save-preset a b",
+            "/save-preset [x]",
+        ] {
+            assert_eq!(send(&mut state, bad), [], "{bad}");
+        }
+    }
+
+    #[test]
     fn a_parameter_is_explained() {
         let mut state = ready();
         assert_eq!(send(&mut state, "/set top_p"), [draft("")]);
-        let words = "top-p is 0.95, by default 0.95; takes a number from 0 to 1: keep the likeliest that together reach \
+        let words = "top-p is 0.95 (default), by default 0.95; takes a number from 0 to 1: keep the likeliest that together reach \
                      this probability; 1 is off";
         assert_eq!(last_notice(&state), (Level::Info, words));
     }

@@ -7,11 +7,13 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+mod chosen;
 mod parameter;
 mod stage;
 mod table;
 mod written;
 
+pub use chosen::Chosen;
 pub use parameter::{Kind, Parameter, Refused, Value};
 pub use stage::{Stage, WrongStage};
 pub use table::PARAMETERS;
@@ -194,9 +196,12 @@ impl Sampling {
     }
 
     /// Takes what a model recommends (names of parameters, and values as they are written) wherever the value in force is that of
-    /// `base`, which nobody chose. A value that its parameter refuses is left out.
-    pub fn heed(&mut self, base: &Self, recommended: &[(&'static str, String)]) {
-        for (name, value) in recommended {
+    /// `base` and the parameter is none of those `chosen`. A value that its parameter refuses is left out.
+    pub fn heed(&mut self, base: &Self, recommended: &[(&'static str, String)], chosen: &[(&'static str, Chosen)]) {
+        let free = recommended
+            .iter()
+            .filter(|(name, _)| chosen.iter().all(|(other, _)| other != name));
+        for (name, value) in free {
             if let Some(parameter) = Parameter::find(name).filter(|p| p.get(self) == p.get(base)) {
                 let _ = parameter.set(self, value);
             }
