@@ -211,6 +211,7 @@ mod with_llama {
             "--depth",
             "0,300",
             "--turns",
+            "--sampling",
             "--json",
         ];
         let (code, out, err) = said(home.path(), &args, b"");
@@ -229,5 +230,12 @@ mod with_llama {
         for wait in ["next_turn", "decode_of_new_tokens", "full_prefill", "branch_switch"] {
             assert!(number(&format!("/turns/{wait}_seconds")) > 0.0, "{wait}");
         }
+        let draws = report.pointer("/sampling/draws").unwrap().as_array().unwrap();
+        assert!(
+            draws.len() > 10
+                && draws
+                    .iter()
+                    .all(|draw| draw["median_milliseconds"].as_f64() > Some(0.0))
+        );
     }
 }

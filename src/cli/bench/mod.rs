@@ -19,6 +19,8 @@ use super::ask::{load, next, send};
 use super::exit::{Exit, Stop};
 use turns::Turns;
 
+#[cfg(feature = "llama")]
+mod draws;
 mod turns;
 
 /// What to time.
@@ -41,6 +43,10 @@ pub(super) struct BenchArgs {
     /// Time turns of a conversation as long as the largest depth too
     #[arg(long)]
     pub(super) turns: bool,
+    /// Time what drawing a token costs too, stage by stage
+    #[cfg(feature = "llama")]
+    #[arg(long)]
+    pub(super) sampling: bool,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -63,11 +69,15 @@ pub(super) async fn run(
     let needed = args.prompt.max(args.generate).saturating_add(deepest).saturating_add(1);
     options.context = options.context.or(Some(needed));
     let mut turn = TurnId(1);
+    #[cfg(feature = "llama")]
+    let path = source.path.clone();
     let model = load(engine, turn, source, options).await?;
     let mut report = Report {
         args,
         speeds: Vec::new(),
         turns: None,
+        #[cfg(feature = "llama")]
+        draws: None,
     };
     for depth in &args.depth {
         let request = BenchRequest {
@@ -91,6 +101,10 @@ pub(super) async fn run(
     }
     if args.turns {
         report.turns = Some(turns::measure(engine, &model, &sampling, deepest, args.repetitions).await?);
+    }
+    #[cfg(feature = "llama")]
+    if args.sampling {
+        report.draws = Some(draws::measure(&path, model.vocabulary, &sampling, args.repetitions)?);
     }
     let text = if args.json {
         report.json(&model)
@@ -143,6 +157,8 @@ struct Report<'a> {
     args: &'a BenchArgs,
     speeds: Vec<Speed>,
     turns: Option<Turns>,
+    #[cfg(feature = "llama")]
+    draws: Option<draws::Draws>,
 }
 
 impl Report<'_> {
@@ -159,6 +175,12 @@ impl Report<'_> {
             "threads": model.threads, "gpu_layers": model.gpu_layers, "context": model.context,
             "speeds": speeds.collect::<Vec<_>>(), "turns": self.turns.map(|turns| turns.json()),
         });
+        #[cfg(feature = "llama")]
+        let object = {
+            let mut object = object;
+            object["sampling"] = json!(self.draws.as_ref().map(draws::Draws::json));
+            object
+        };
         format!("{object:#}\n")
     }
 
@@ -184,6 +206,10 @@ impl Report<'_> {
         }
         if let Some(turns) = &self.turns {
             text.push_str(&turns.table());
+        }
+        #[cfg(feature = "llama")]
+        if let Some(draws) = &self.draws {
+            text.push_str(&draws.table());
         }
         text
     }

@@ -9,16 +9,21 @@ pub(super) fn candidate(id: usize, logit: f32) -> LlamaTokenData {
     LlamaTokenData::new(LlamaToken(id as i32), logit, 0.0)
 }
 
-/// The token of the highest logit, the first where several are equal; `None` where there is no number.
-pub(super) fn greedy(logits: &[f32]) -> Option<Token> {
-    let mut best: Option<(usize, f32)> = None;
-    for (id, &logit) in logits.iter().enumerate() {
-        if logit.is_finite() && best.is_none_or(|(_, highest)| logit > highest) {
-            best = Some((id, logit));
-        }
-    }
-    best.map(|(id, _)| Token(id as i32))
+/// The first token of the `highest` logit.
+pub(super) fn greedy(logits: &[f32], highest: f32) -> Option<Token> {
+    // Whole rows are compared at once, and only the row that has it is looked through.
+    let (rows, rest) = logits.as_chunks::<ROW>();
+    let in_row = |row: &[f32; ROW]| row.iter().map(|logit| u32::from(*logit == highest)).sum::<u32>() > 0;
+    let start = rows
+        .iter()
+        .position(in_row)
+        .map_or(logits.len() - rest.len(), |row| row * ROW);
+    let within = logits[start..].iter().position(|logit| *logit == highest)?;
+    Some(Token((start + within) as i32))
 }
+
+/// Logits compared at once.
+const ROW: usize = 64;
 
 /// Writes the `k` highest of `logits` into `out`, highest first. One pass with a rising threshold: most logits are looked at
 /// once and never stored, which beats filling and sorting an array of the whole vocabulary.
@@ -63,8 +68,15 @@ mod tests {
     }
 
     #[test]
-    fn greedy_skips_what_is_no_number() {
-        assert_eq!(greedy(&[f32::NAN, 1.0, 3.0, f32::INFINITY, 3.0]), Some(Token(2)));
-        assert_eq!(greedy(&[f32::NAN, f32::NEG_INFINITY]), None);
+    fn greedy_takes_the_first_of_the_highest() {
+        for length in [1, 63, 64, 65, 200] {
+            for at in [0, length / 2, length - 1] {
+                let mut logits = vec![-1.0; length];
+                logits[at] = 3.0;
+                logits[length - 1] = 3.0;
+                assert_eq!(greedy(&logits, 3.0), Some(Token(at as i32)), "{length}");
+            }
+        }
+        assert_eq!(greedy(&[1.0], 2.0), None);
     }
 }

@@ -174,13 +174,16 @@ impl Sampler {
 
     /// Draws from `logits`, of which the model computed `raw`.
     fn draw_from(&mut self, logits: &[f32], raw: &[f32]) -> Result<Drawn, Undrawn> {
-        match look::highest_of_numbers(logits) {
+        let highest = match look::highest_of_numbers(logits) {
             None => return Err(Undrawn::NoNumbers),
             Some(f32::NEG_INFINITY) if !self.biases.is_empty() => return Err(Undrawn::NoWayOn),
             Some(highest) if !highest.is_finite() => return Err(Undrawn::NoNumbers),
-            Some(_) => {}
-        }
-        let mut token = self.select(logits, raw, false)?;
+            Some(highest) => highest,
+        };
+        let mut token = match self.likeliest(logits, raw, highest) {
+            Some(token) => token,
+            None => self.select(logits, raw, false)?,
+        };
         // As llama.cpp does it: the form is asked of the token that was drawn, which nearly always has it, and only where it
         // has not of the whole vocabulary, which takes a hundred times longer.
         if self.follows_form && self.form.as_mut().is_some_and(|form| !form.allows(token)) {
@@ -198,18 +201,23 @@ impl Sampler {
         Ok(Drawn { token, report })
     }
 
+    /// The likeliest token, where the settings ask for no more than that.
+    fn likeliest(&mut self, logits: &[f32], raw: &[f32], highest: f32) -> Option<Token> {
+        let bare = self.stages.iter().all(|(stage, _)| *stage == Stage::Temperature);
+        if !(self.settings.is_greedy() && bare && self.pick.0 == Pick::Distribution) {
+            return None;
+        }
+        let token = greedy(logits, highest)?;
+        self.candidates.selected = None;
+        if let Some(watch) = &mut self.watch {
+            watch.begin(raw, None);
+            watch.greedy(token);
+        }
+        Some(token)
+    }
+
     /// Has the stages and the draw select a token, among those only that the form allows where it is `formed`.
     fn select(&mut self, logits: &[f32], raw: &[f32], formed: bool) -> Result<Token, Undrawn> {
-        let bare = self.stages.iter().all(|(stage, _)| *stage == Stage::Temperature);
-        if self.settings.is_greedy() && bare && self.pick.0 == Pick::Distribution && !formed {
-            let token = greedy(logits).ok_or(Undrawn::NoNumbers)?;
-            self.candidates.selected = None;
-            if let Some(watch) = &mut self.watch {
-                watch.begin(raw, None);
-                watch.greedy(token);
-            }
-            return Ok(token);
-        }
         self.fill(logits, formed);
         if formed && let Some(form) = &mut self.form {
             form.apply(&mut self.candidates);
