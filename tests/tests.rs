@@ -45,3 +45,6 @@ mod harness;
 mod shapes;
 #[path = "support/pty.rs"]
 mod terminal;
+#[cfg(feature = "llama")]
+#[path = "support/vocabulary.rs"]
+mod vocabulary;

@@ -152,12 +152,15 @@ pub fn random_llama(donor: &Path, seed: u64) -> Gguf {
             .random(&name("ffn_down"), &[feed_forward, width], random);
     }
     file.ones("output_norm.weight", &[width]);
-    peaked(file)
+    peaked(file, seed + 1)
 }
 
-/// The same with logits ten times as far apart: random weights leave them so close that the last bits decide.
-pub fn peaked(mut file: Gguf) -> Gguf {
+/// The same with an output of its own, so that it does not say again what it heard, and with logits thirty times as far apart:
+/// random weights leave them so close that the last bits decide.
+pub fn peaked(mut file: Gguf, seed: u64) -> Gguf {
     let norm = file.tensor("output_norm.weight");
-    norm.data = norm.data.chunks(4).flat_map(|_| 10.0_f32.to_le_bytes()).collect();
+    norm.data = norm.data.chunks(4).flat_map(|_| 30.0_f32.to_le_bytes()).collect();
+    let dims = file.tensor("token_embd.weight").dims.clone();
+    file.random("output.weight", &dims, &mut Random::new(seed));
     file
 }
