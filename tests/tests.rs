@@ -19,6 +19,8 @@ mod keys;
 mod model;
 #[cfg(feature = "llama")]
 mod mutants;
+#[cfg(feature = "llama")]
+mod neutral;
 mod oneshot;
 #[cfg(feature = "llama")]
 mod parity;

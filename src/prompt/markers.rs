@@ -56,6 +56,11 @@ impl Markers {
         })
     }
 
+    /// The texts, in no order that means anything.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(String::as_str)
+    }
+
     /// Every place where the text spells a marker, overlapping ones too, in order of their ends; of those with one end the
     /// longest first.
     pub(super) fn occurrences<'t>(&'t self, text: &'t str) -> impl Iterator<Item = Range<usize>> + 't {

@@ -74,6 +74,9 @@ pub struct Options {
     pub now: DateTime,
     /// Whether a reasoning model thinks; `None` leaves it to the template.
     pub thinking: Option<Thinking>,
+    /// Whether the model's messages may hold thinking between tags, for the template to find: then these tags stay whole in them.
+    /// Where thinking is given apart they are text like any other.
+    pub thinking_in_content: bool,
 }
 
 impl Options {
@@ -85,6 +88,7 @@ impl Options {
             eos_token: String::new(),
             now,
             thinking: None,
+            thinking_in_content: true,
         }
     }
 }

@@ -134,7 +134,7 @@ impl<'a> Job<'a> {
             for (part, (text, messages)) in [(Part::Answer, turn.content()), (Part::Thinking, turn.thinking())] {
                 // A template must recognise the reasoning in what it takes for the model's words.
                 let tags = match (turn.role, part) {
-                    (Role::Assistant, Part::Answer) => Tags::Kept,
+                    (Role::Assistant, Part::Answer) if options.thinking_in_content => Tags::Kept,
                     _ => Tags::Broken,
                 };
                 broken.push(inside(markers, tags, &text));

@@ -12,6 +12,7 @@ use crate::gguf::{CONTROL, Gguf, Meta, NORMAL, Random, copy_vocabulary, text};
 
 /// Token types of GGUF besides those that other tests know.
 const UNKNOWN: i32 = 2;
+const USER_DEFINED: i32 = 4;
 const BYTE: i32 = 6;
 
 /// The vocabulary at `donor` with merges of its own tokens behind it, up to `tokens` entries: byte-pair encoding as in the qwen
@@ -140,4 +141,32 @@ fn copied<'a>(file: &'a Gguf, key: &str) -> &'a [u8] {
         Some((_, Meta::Raw(_, bytes))) => &bytes[12..],
         _ => &[],
     }
+}
+
+/// A vocabulary with control tokens and user-defined ones behind the others, where it has not got them already.
+pub fn with_specials(mut file: Gguf, control: &[&str], user_defined: &[&str]) -> Gguf {
+    let has = file.pairs.iter().find_map(|(key, value)| match value {
+        Meta::Texts(texts) if key == "tokenizer.ggml.tokens" => Some(texts.clone()),
+        _ => None,
+    });
+    let has: HashSet<Vec<u8>> = has.into_iter().flatten().collect();
+    let new = |texts: &[&str]| -> Vec<Vec<u8>> {
+        let new = texts.iter().filter(|text| !has.contains(text.as_bytes()));
+        new.map(|text| text.as_bytes().to_vec()).collect()
+    };
+    let (control, user_defined) = (new(control), new(user_defined));
+    for (key, value) in &mut file.pairs {
+        match (key.as_str(), value) {
+            ("tokenizer.ggml.tokens", Meta::Texts(texts)) => texts.extend([&*control, &user_defined].concat()),
+            ("tokenizer.ggml.token_type", Meta::I32s(types)) => {
+                types.resize(types.len() + control.len(), CONTROL);
+                types.resize(types.len() + user_defined.len(), USER_DEFINED);
+            }
+            ("tokenizer.ggml.scores", Meta::F32s(scores)) => {
+                scores.resize(scores.len() + control.len() + user_defined.len(), -1e6);
+            }
+            _ => {}
+        }
+    }
+    file
 }

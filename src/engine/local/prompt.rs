@@ -34,6 +34,7 @@ impl Prompter {
         let options = Options {
             bos_token: vocabulary.bos_text.clone(),
             eos_token: vocabulary.eos_text.clone(),
+            thinking_in_content: false,
             // Read once per load: a date that changes under way would change the beginning of every prompt.
             ..Options::new(jiff::Zoned::now().datetime())
         };
