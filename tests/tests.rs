@@ -29,6 +29,7 @@ mod probe;
 mod pty;
 #[cfg(feature = "llama")]
 mod sampling;
+mod settings;
 #[cfg(feature = "llama")]
 mod thinking;
 #[cfg(feature = "llama")]

@@ -12,7 +12,7 @@ use crate::domain::inference::{
     Command, Event, Failure, FailureKind, Finish, GenerateRequest, LoadOptions, LoadStep, ModelInfo, Part,
     PrefillProgress, PromptRequest, PromptView, Report, Said, Stats, Token, TurnId, Window,
 };
-use crate::domain::sampling::Seed;
+use crate::domain::sampling::{Parameter, Seed};
 use crate::engine::Ends;
 use crate::text::thinking::{FORMATS, Parts, Splitter, Unit};
 
@@ -25,8 +25,27 @@ const SLICE: Duration = Duration::from_millis(10);
 /// Steps in which progress is told: enough for a bar to move.
 const STEPS: u32 = 20;
 
-/// What is replaced by the temperature in force.
-const TEMPERATURE: &str = "{temperature}";
+/// A word with the names of parameters in braces replaced by the values in force.
+fn filled(piece: &str, sampling: &Sampling) -> String {
+    let mut filled = String::with_capacity(piece.len());
+    let mut rest = piece;
+    while let Some((before, after)) = rest.split_once('{') {
+        filled.push_str(before);
+        let named = after.split_once('}');
+        let found = named.and_then(|(name, after)| Some((Parameter::find(name)?, after)));
+        rest = match found {
+            Some((parameter, after)) => {
+                filled.push_str(&parameter.get(sampling).to_string());
+                after
+            }
+            None => {
+                filled.push('{');
+                after
+            }
+        };
+    }
+    filled + rest
+}
 
 /// The turn is to end before its time.
 struct Interrupted;
@@ -273,7 +292,7 @@ impl<'a> Player<'a> {
             let Some(piece) = thought(piece, thinks.filter(|_| self.end_thinking || budget)) else {
                 continue;
             };
-            let piece = piece.replace(TEMPERATURE, &sampling.temperature.to_string());
+            let piece = filled(piece, &sampling);
             let token = words::id(&piece);
             self.cache.push(token);
             let parts = splitter.push(&piece);

@@ -10,7 +10,7 @@
 //! fail = "no such file"  # loading fails with these words
 //!
 //! [[answer]]             # answers are given in this order; the last one again and again
-//! text = "Drawn at {temperature}."  # {temperature} is the temperature in force when this word is said
+//! text = "Drawn at {temperature}."  # {temperature} is the temperature in force when this word is said, and so with each parameter
 //! echo = false           # true: first says what was asked
 //! prefill-ms = 100       # how long reading the prompt takes
 //! token-ms = 20          # time before each word
