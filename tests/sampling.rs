@@ -318,9 +318,20 @@ fn what_a_model_recommends_is_read_from_its_file() {
     let path = folder.path().join("advice.gguf");
     let mut file = gguf::tiny_qwen2(&cria(), 0, 1);
     file.set("general.sampling.temp", gguf::Meta::F32(0.6))
-        .set("general.sampling.top_k", gguf::Meta::U32(20));
+        .set("general.sampling.top_k", gguf::Meta::U32(20))
+        .set("general.sampling.sequence", gguf::text("top_k;temperature"))
+        .set("general.sampling.top_p", gguf::Meta::F32(7.5));
     file.write(&path);
     let talk = Talk::load(&path, LoadOptions::default());
-    let expected = [("temperature", "0.6".to_owned()), ("top-k", "20".to_owned())];
-    assert_eq!(talk.model.recommended, expected);
+    let expected = [("stages", "top-k,temperature"), ("temperature", "0.6"), ("top-k", "20")];
+    assert_eq!(
+        talk.model.recommended,
+        expected.map(|(name, value)| (name, value.to_owned()))
+    );
+    let unused = "what the model recommends is not used: '7.5' is no value for top-p: give a number from 0 to 1";
+    assert!(
+        talk.model.warnings.iter().any(|warning| warning == unused),
+        "{:?}",
+        talk.model.warnings
+    );
 }

@@ -30,10 +30,11 @@ fn other(parameter: &Parameter) -> String {
 
 /// What the engine is to say: every parameter's name and the value in force.
 fn script() -> String {
-    let words: String = PARAMETERS
+    let words: Vec<_> = PARAMETERS
         .iter()
-        .map(|p| format!("{} {{{}}} ", p.name, p.name))
+        .map(|p| format!("{} {{{}}}", p.name, p.name))
         .collect();
+    let words = words.join(" ");
     format!("[[answer]]\ntext = \"{words}\"\n")
 }
 

@@ -85,6 +85,11 @@ async fn answer(
     out: impl Write,
 ) -> Result<Exit, Stop> {
     let model = load(engine, LOAD, source, options).await?;
+    if ask.thinking.is_some() && !model.thinking_switch {
+        let words = "quipu: this model's template cannot switch thinking; '--thinking-budget 0' ends its thinking where it begins";
+        // A closed pipe has nobody behind it who could be told.
+        let _ = writeln!(io::stderr(), "{words}");
+    }
     if ask.preset != PLAIN_PRESET {
         ask.sampling.heed(&Sampling::default(), &model.recommended, &ask.chosen);
     }

@@ -42,8 +42,10 @@ pub struct Summary {
 }
 
 /// Sampling settings from `general.sampling.*`: only finite numbers, otherwise as they stand.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecommendedSampling {
+    /// The stages and their order, as llama.cpp writes them: names with semicolons between. Untrusted.
+    pub sequence: Option<String>,
     /// Temperature.
     pub temperature: Option<f64>,
     /// How many candidates to keep.
@@ -75,6 +77,7 @@ impl RecommendedSampling {
         let real = |number: Option<f64>| number.map(|number| (number as f32).to_string());
         let whole = |number: Option<u64>| number.map(|number| number.to_string());
         let all = [
+            ("stages", self.sequence.clone()),
             ("temperature", real(self.temperature)),
             ("top-k", whole(self.top_k)),
             ("top-p", real(self.top_p)),
@@ -141,6 +144,7 @@ impl ModelFile {
             mirostat: whole("mirostat"),
             mirostat_tau: real("mirostat_tau"),
             mirostat_eta: real("mirostat_eta"),
+            sequence: self.metadata().str(&key("sequence")).map(str::to_owned),
         }
     }
 

@@ -279,6 +279,7 @@ fn the_built_in_model_is_read_and_passes() {
         has_template: true,
         licence: None,
         sampling: RecommendedSampling {
+            sequence: None,
             temperature: None,
             top_k: None,
             top_p: None,

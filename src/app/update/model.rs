@@ -94,12 +94,19 @@ pub(super) fn ready(state: &mut State, turn: TurnId, model: Box<ModelInfo>) -> V
     for warning in &model.warnings {
         state.tell(Level::Warn, warning.clone());
     }
+    if state.options.thinking.is_some() && !model.thinking_switch {
+        state.tell(Level::Warn, NO_SWITCH);
+    }
     state.engine = Engine::Ready(model);
     state.resident = None;
     state.context_used = 0;
     state.window = Window::default();
     answer::resume(state)
 }
+
+/// The wish to switch thinking, where the template has no switch.
+pub(super) const NO_SWITCH: &str =
+    "this model's template cannot switch thinking; '/thinking 0' ends its thinking where it begins";
 
 fn introduction(model: &ModelInfo) -> String {
     format!(

@@ -47,7 +47,8 @@ pub(super) fn show(state: &mut State) -> Outcome {
             "there is no prompt yet: the first message makes one",
         ));
     };
-    let prompt = request(state, Some(question.id), &model.fingerprint);
+    let mut prompt = request(state, Some(question.id), &model.fingerprint);
+    prompt.opening.text.clone_from(&state.options.prefill);
     let turn = state.next_turn();
     state.screen.overlay = Some(Overlay::Prompt {
         turn,

@@ -4,7 +4,7 @@ use crate::app::notice::Level;
 use crate::app::state::State;
 use crate::domain::inference::Thinking;
 
-use super::{Outcome, Refusal};
+use super::{Outcome, Refusal, model};
 
 /// Shows or changes it, from the next answer on.
 pub(super) fn command(state: &mut State, args: &str) -> Outcome {
@@ -29,9 +29,8 @@ pub(super) fn command(state: &mut State, args: &str) -> Outcome {
     }
     let words = format!("thinking {before} → {}, from the next answer on", in_force(state));
     match state.engine.model() {
-        Some(model) if matches!(switched, Ok(Some(_))) && !model.thinking_switch => {
-            let remedy = "this model's template has no such switch, '/thinking 0' ends its thinking where it begins";
-            state.tell(Level::Warn, format!("{words}: {remedy}"));
+        Some(loaded) if matches!(switched, Ok(Some(_))) && !loaded.thinking_switch => {
+            state.tell(Level::Warn, format!("{words}: {}", model::NO_SWITCH));
         }
         _ => state.tell(Level::Info, words),
     }
@@ -68,7 +67,7 @@ mod tests {
             (
                 Level::Warn,
                 "thinking auto, for 300 tokens at most → off, for 300 tokens at most, from the next answer on: this model's \
-                 template has no such switch, '/thinking 0' ends its thinking where it begins"
+                 template cannot switch thinking; '/thinking 0' ends its thinking where it begins"
             )
         );
         send(&mut state, "/thinking unlimited");

@@ -10,10 +10,12 @@ use std::sync::Arc;
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::model::LlamaModel;
 
+use crate::domain::Sampling;
 use crate::domain::inference::{
     Event, Failure, FailureKind, LoadOptions, LoadStep, ModelInfo, ModelSource, Token, TurnId,
 };
 use crate::domain::loading::TemplateChoice;
+use crate::domain::sampling::Parameter;
 use crate::gguf::{GgufError, ModelFile, Summary};
 use crate::prompt::{self, Template, TemplateError};
 use crate::text::sanitize_line;
@@ -269,6 +271,8 @@ fn info(
     if !vocabulary.can_end() {
         warnings.push("this model has no end-of-generation token: answers end only at a limit".to_owned());
     }
+    let (recommended, unusable) = recommended(summary);
+    warnings.extend(unusable);
     let name = if source.builtin { "cria" } else { summary.name.as_str() };
     ModelInfo {
         thinking_switch: false,
@@ -284,10 +288,29 @@ fn info(
         threads: plan.shape.threads,
         gpu_layers: plan.placement.gpu_layers,
         template,
-        recommended: summary.sampling.values(),
+        recommended,
         warnings,
         builtin: source.builtin,
     }
+}
+
+/// What the model recommends, as it is written here, and words about what of it cannot be used.
+fn recommended(summary: &Summary) -> (Vec<(&'static str, String)>, Vec<String>) {
+    let (mut usable, mut words) = (Vec::new(), Vec::new());
+    for (name, value) in summary.sampling.values() {
+        let Some(parameter) = Parameter::find(name) else {
+            continue;
+        };
+        let mut sampling = Sampling::default();
+        match parameter.set(&mut sampling, &value) {
+            Ok(()) => usable.push((name, parameter.get(&sampling).to_string())),
+            Err(refused) => words.push(format!(
+                "what the model recommends is not used: {}",
+                sanitize_line(&refused.to_string())
+            )),
+        }
+    }
+    (usable, words)
 }
 
 /// Computes one token and forgets it: what is mapped from disk is read now, behind the progress, rather than in the first

@@ -33,15 +33,12 @@ fn filled(piece: &str, sampling: &Sampling) -> String {
         filled.push_str(before);
         let named = after.split_once('}');
         let found = named.and_then(|(name, after)| Some((Parameter::find(name)?, after)));
-        rest = match found {
-            Some((parameter, after)) => {
-                filled.push_str(&parameter.get(sampling).to_string());
-                after
-            }
-            None => {
-                filled.push('{');
-                after
-            }
+        rest = if let Some((parameter, after)) = found {
+            filled.push_str(&parameter.get(sampling).to_string());
+            after
+        } else {
+            filled.push('{');
+            after
         };
     }
     filled + rest
