@@ -300,6 +300,17 @@ impl State {
         self.turn
     }
 
+    /// Whether the model thinks about the answer under way and has not begun to give it.
+    pub fn is_thinking(&self) -> bool {
+        let running = self
+            .running
+            .as_ref()
+            .filter(|r| matches!(r.phase, Phase::Decoding { .. }));
+        let message = running.and_then(|running| self.conversation.get(running.answer));
+        let answer = message.and_then(|message| Some((message, message.answer.as_ref()?)));
+        answer.is_some_and(|(message, answer)| answer.thinking.tokens > 0 && message.text == answer.opening)
+    }
+
     /// When the screen would change although nothing happens: the next step of an animation, or a notice going away.
     pub fn wakes_at(&self) -> Option<Duration> {
         let moves = matches!(self.engine, Engine::Loading { .. }) || self.running.is_some();

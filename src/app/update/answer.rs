@@ -145,17 +145,8 @@ fn open(message: &mut Message, fingerprint: &str, continued: Option<&mut Before>
 
 /// `/answer`: ends the thinking of the answer under way.
 pub(super) fn end_thinking(state: &State) -> Outcome {
-    let thinks = |running: &&Running| {
-        let message = state.conversation.get(running.answer);
-        let answer = message.and_then(|message| Some((message, message.answer.as_ref()?)));
-        answer.is_some_and(|(message, answer)| answer.thinking.tokens > 0 && message.text == answer.opening)
-    };
-    let running = state
-        .running
-        .as_ref()
-        .filter(|r| matches!(r.phase, Phase::Decoding { .. }));
-    match running.filter(thinks) {
-        Some(Running { turn, .. }) => Ok(vec![Effect::Engine(Command::EndThinking { turn: *turn })]),
+    match asked(state).filter(|_| state.is_thinking()) {
+        Some(turn) => Ok(vec![Effect::Engine(Command::EndThinking { turn })]),
         None => Err(Refusal::new(Level::Info, "no model is thinking now")),
     }
 }

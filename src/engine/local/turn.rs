@@ -30,6 +30,8 @@ pub(super) struct Turn {
     thought_before: u32,
     /// What is said next without being drawn.
     forced: VecDeque<Token>,
+    /// Whether the thinking under way was told to end: once, whatever the model makes of it.
+    ending: bool,
 }
 
 /// What saying a token made clear.
@@ -59,6 +61,7 @@ impl Turn {
             stops: Stops::new(stops),
             thought_before: 0,
             forced: VecDeque::new(),
+            ending: false,
         }
     }
 
@@ -150,12 +153,13 @@ impl Turn {
         self.thought_before + self.stats.thinking_tokens
     }
 
-    /// Has the next tokens end the thinking, where there is any under way that does not end already.
+    /// Has the next tokens end the thinking, where there is any under way that was not told to end already.
     pub(super) fn end_thinking(&mut self, formats: &[Format], tokens: impl Fn(&str) -> Vec<Token>) {
         let format = self.splitter.thinking().and_then(|at| formats.get(at));
-        if let Some(format) = format.filter(|_| self.forced.is_empty()) {
+        if let Some(format) = format.filter(|_| !self.ending) {
             self.forced.extend(tokens(&format.end));
         }
+        self.ending = format.is_some();
     }
 
     /// The next token, where it is not to be drawn.

@@ -65,7 +65,7 @@ fn facts(message: &Message, version: Version) -> String {
 pub(super) fn thinking(message: &Message, state: &State, look: Look<'_>, width: u16) -> Option<String> {
     let answer = message.answer.as_ref()?;
     let thought = &answer.thinking;
-    let under_way = running(message, state).is_some() && message.text == answer.opening;
+    let under_way = running(message, state).is_some() && state.is_thinking();
     let mark = if state.screen.thoughts { '▾' } else { '▸' };
     let seconds = thought.time.as_secs_f64();
     let budget = state.options.thinking_budget.filter(|_| under_way);

@@ -143,7 +143,8 @@ fn doing(state: &State, running: &Running, detail: Detail) -> String {
         Phase::Decoding { tokens, first } => {
             let speed = rate(tokens.saturating_sub(1), state.now.saturating_sub(first));
             let speed = speed.map(figures::rate).filter(|_| detail >= Detail::Speed);
-            let mut words = speed.map_or_else(|| "writing".to_owned(), |speed| format!("writing {speed} tok/s"));
+            let doing = if state.is_thinking() { "thinking" } else { "writing" };
+            let mut words = speed.map_or_else(|| doing.to_owned(), |speed| format!("{doing} {speed} tok/s"));
             if detail >= Detail::Full {
                 let waited = first.saturating_sub(running.since).as_secs_f64();
                 words = format!("{words} · first {waited:.2} s");
