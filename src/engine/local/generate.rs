@@ -7,6 +7,7 @@ use crate::domain::inference::{
     PromptView, Report, Said, Stats, Token, TurnId, Window,
 };
 use crate::domain::{Role, Sampling};
+use crate::text::thinking::Parts;
 
 use super::ffi::{DecodeError, Logits};
 use super::load::Loaded;
@@ -22,9 +23,7 @@ impl Local<'_> {
         loaded.sequence.context().watch(id);
         match self.answer(loaded, &mut turn, request) {
             Ok(finish) => {
-                for (part, text) in turn.rest(finish) {
-                    self.say(id, None, part, text);
-                }
+                self.say(id, turn.rest(finish));
                 turn.stats.context_used = loaded.sequence.tokens().len() as u32;
                 let stats = turn.stats();
                 log(id, &stats, finish);
@@ -131,13 +130,7 @@ impl Local<'_> {
     }
 
     /// Tells of a token and the text that became clear with it.
-    fn tell_token(
-        &self,
-        turn: TurnId,
-        (token, part): (Token, Part),
-        parts: Vec<(Part, String)>,
-        report: Option<Box<Report>>,
-    ) {
+    fn tell_token(&self, turn: TurnId, (token, part): (Token, Part), parts: Parts, report: Option<Box<Report>>) {
         let mut parts = parts.into_iter().peekable();
         let own = parts.next_if(|(of, _)| *of == part);
         self.tell(Event::Token {
@@ -149,22 +142,19 @@ impl Local<'_> {
                 report,
             },
         });
-        for (part, text) in parts {
-            self.say(turn, None, part, text);
-        }
+        self.say(turn, parts);
     }
 
-    fn say(&self, turn: TurnId, token: Option<Token>, part: Part, text: String) {
-        let report = None;
-        self.tell(Event::Token {
-            turn,
-            said: Said {
-                token,
+    /// Tells of text that became clear without a token of its own.
+    fn say(&self, turn: TurnId, parts: impl IntoIterator<Item = (Part, String)>) {
+        for (part, text) in parts {
+            let said = Said {
                 part,
                 text,
-                report,
-            },
-        });
+                ..Said::default()
+            };
+            self.tell(Event::Token { turn, said });
+        }
     }
 
     /// Takes new settings for the next token on, or says what of them cannot be followed.
