@@ -32,6 +32,9 @@ impl Default for Tuning {
 }
 
 impl Tuning {
+    /// What [`Self::origin`] says of a value that nobody chose.
+    pub const DEFAULT: &'static str = "default";
+
     /// The preset of this name.
     pub fn find(&self, name: &str) -> Option<&Preset> {
         self.presets.iter().find(|p| p.name.eq_ignore_ascii_case(name))
@@ -66,7 +69,7 @@ impl Tuning {
         let preset = self.find(&self.preset);
         let of_preset = preset.is_some_and(|preset| parameter.get(&preset.sampling) == value);
         match preset {
-            _ if value == parameter.default() => "default".to_owned(),
+            _ if value == parameter.default() => Self::DEFAULT.to_owned(),
             Some(preset) if of_preset => format!("preset {}", preset.name),
             _ => "the model".to_owned(),
         }

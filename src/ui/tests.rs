@@ -108,6 +108,8 @@ fn thinking_is_folded_until_it_is_asked_for() {
         under_way.contains("▸ thinking for 4.4 s (12 of 500 tokens)"),
         "{under_way}"
     );
+    let narrow = shown(&state, 40, 12);
+    assert!(narrow.contains("▸ 4.4 s, 12 of 500 tokens\n"), "{narrow}");
     let turn = state.turn;
     let said = Said {
         text: "Because of scattering.".into(),

@@ -10,7 +10,7 @@ use crate::domain::{Bytes, Preset};
 const STAR: &str = "* ";
 const NO_STAR: &str = "  ";
 
-/// All parameters with value, where it comes from, and help; a star marks what differs from the default.
+/// All parameters with value, where it comes from where that is not the default, and help; a star marks what differs from it.
 pub(super) fn parameters(tuning: &Tuning) -> String {
     let row = |p: &Parameter| {
         let (value, default) = (p.get(&tuning.sampling), p.default());
@@ -18,7 +18,9 @@ pub(super) fn parameters(tuning: &Tuning) -> String {
         [
             format!("{mark}{}", p.name),
             short(&value.to_string()),
-            tuning.origin(p),
+            Some(tuning.origin(p))
+                .filter(|origin| origin != Tuning::DEFAULT)
+                .unwrap_or_default(),
             p.help.to_owned(),
         ]
     };
@@ -147,9 +149,9 @@ mod tests {
         let head: Vec<_> = text.lines().take(4).collect();
         assert_snapshot!(head.join("\n"), @r"
           parameter           value    from      what it does
-          temperature         0.8      default   how freely it draws; 0 always takes the likeliest token
+          temperature         0.8                how freely it draws; 0 always takes the likeliest token
         * top-k               5        set here  keep the k likeliest candidates; 0 is off
-          top-p               0.95     default   keep the likeliest that together reach this probability; 1 is off
+          top-p               0.95               keep the likeliest that together reach this probability; 1 is off
         ");
         assert_eq!(text.lines().filter(|line| line.starts_with('*')).count(), 1);
         assert!(

@@ -72,6 +72,9 @@ pub(super) fn thinking(message: &Message, state: &State, look: Look<'_>, width: 
     let of = budget.map_or_else(String::new, |budget| format!(" of {budget}"));
     let did = if under_way { "thinking for" } else { "thought for" };
     let mut words = format!("{mark} {did} {seconds:.1} s ({}{of} tokens)", thought.tokens);
+    if columns(&words) > usize::from(width) {
+        words = format!("{mark} {seconds:.1} s, {}{of} tokens", thought.tokens);
+    }
     let key = look.keymap.hint(Action::Run(CommandId::Answer));
     let hint = format!(" · {key} answers now");
     if under_way && !key.is_empty() && columns(&words) + columns(&hint) <= usize::from(width) {
