@@ -73,7 +73,7 @@ fn what_cannot_be_rendered_is_told() {
             &["--template", "chatml", "--thinking", "maybe"],
             MESSAGES,
             2,
-            "'on', 'off' or 'auto'",
+            "'on', 'off', 'low'",
         ),
         (
             &["--template", "chatml", "--now", "yesterday"],

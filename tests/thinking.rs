@@ -90,7 +90,7 @@ fn a_command_ends_the_thinking_of_its_own_turn_only() {
 #[test]
 fn it_is_switched_by_the_template_and_kept_out_of_the_next_prompt() {
     let mut talk = thinker();
-    assert!(talk.model.thinking_switch);
+    assert!(talk.model.thinking.switch && !talk.model.thinking.effort);
     talk.thinking = Some(Thinking::Off);
     let plain = talk.ask(&[user(CAPITAL)], greedy(), Some(40));
     assert_eq!((plain.thinking.as_str(), plain.stats.thinking_tokens), ("", 0));
@@ -106,7 +106,7 @@ fn it_is_switched_by_the_template_and_kept_out_of_the_next_prompt() {
              Italy?<|im_end|>\n<|im_start|>assistant\n<think>\n"
         )
     );
-    assert!(!Talk::with_cria().model.thinking_switch);
+    assert!(!Talk::with_cria().model.thinking.switch);
 }
 
 #[test]

@@ -288,7 +288,7 @@ pub const COMMANDS: &[Command] = &[
         id: CommandId::Thinking,
         name: "thinking",
         aliases: &["think"],
-        args: "[on|off|auto|TOKENS]",
+        args: "[on|off|high|…|TOKENS]",
         help: "show or set whether models think before they answer, and for how many tokens at most",
         group: Group::Model,
         completes: Completes::Nothing,

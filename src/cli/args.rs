@@ -76,8 +76,8 @@ pub(super) struct Flags {
     /// What to do when a conversation outgrows the context
     #[arg(long, global = true, value_name = "stop|drop-oldest|shift", value_parser = overflow)]
     pub(super) overflow: Option<Overflow>,
-    /// Whether a model that can think before it answers shall
-    #[arg(long, global = true, value_name = "on|off|auto", value_parser = switch)]
+    /// Whether a model that can think before it answers shall, and how hard
+    #[arg(long, global = true, value_name = "on|off|low|medium|high|auto", value_parser = switch)]
     pub(super) thinking: Option<Switch>,
     /// Tokens of thinking after which the model is made to answer
     #[arg(long, global = true, value_name = "TOKENS")]

@@ -85,8 +85,8 @@ async fn answer(
     out: impl Write,
 ) -> Result<Exit, Stop> {
     let model = load(engine, LOAD, source, options).await?;
-    if ask.thinking.is_some() && !model.thinking_switch {
-        let words = "quipu: this model's template cannot switch thinking; '--thinking-budget 0' ends its thinking where it begins";
+    if ask.thinking.is_some_and(|wish| !model.thinking.can(wish)) {
+        let words = "quipu: this model's template cannot set its thinking so; '--thinking-budget' limits it, 0 ends it where it begins";
         // A closed pipe has nobody behind it who could be told.
         let _ = writeln!(io::stderr(), "{words}");
     }

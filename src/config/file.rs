@@ -119,7 +119,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "thinking",
         variable: "QUIPU_THINKING",
         default: "\"auto\"",
-        help: "Whether models that can think before they answer shall: \"on\", \"off\", or \"auto\" for what their templates do.",
+        help: "Whether models that can think before they answer shall, and how hard. \"auto\" leaves it to their templates.",
         field: Field::Thinking,
     },
     Key {
@@ -162,7 +162,7 @@ impl Key {
             Field::Amount((min, max), _) => format!("\"auto\" or a whole number from {min} to {max}"),
             Field::Preset => "the name of a preset, in quotes".to_owned(),
             Field::Overflow => "\"stop\", \"drop-oldest\" or \"shift\"".to_owned(),
-            Field::Thinking => "\"on\", \"off\" or \"auto\"".to_owned(),
+            Field::Thinking => "\"on\", \"off\", \"low\", \"medium\", \"high\" or \"auto\"".to_owned(),
         }
     }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub use super::loading::{GpuLayers, LoadOptions, Overflow};
 pub use super::request::{ChatMessage, GenerateRequest, Opening, PromptRequest};
 use super::sampling::{Sampling, Stage};
-pub use super::thinking::{Part, Thinking};
+pub use super::thinking::{Part, Thinking, ThinkingControls};
 
 /// A token id of a vocabulary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -440,8 +440,8 @@ pub struct ModelInfo {
     pub gpu_layers: u32,
     /// Which chat template is used, in words.
     pub template: String,
-    /// Whether the template lets thinking be switched on and off.
-    pub thinking_switch: bool,
+    /// What of the thinking the template lets a person decide.
+    pub thinking: ThinkingControls,
     /// Sampling values that the model's makers recommend: parameters, and values as they are written.
     pub recommended: Vec<(&'static str, String)>,
     /// What the person should know, such as a smaller context than asked for.

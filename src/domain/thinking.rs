@@ -3,35 +3,77 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Whether a model that can reason before it answers shall.
+/// Whether a model that can reason before it answers shall, and how hard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thinking {
     /// It thinks first.
     On,
     /// It answers at once.
     Off,
+    /// It thinks a little first.
+    Low,
+    /// It thinks first.
+    Medium,
+    /// It thinks hard first.
+    High,
 }
 
+/// The wishes by the names that people write, `auto` for leaving it to the template.
+const NAMES: [(&str, Option<Thinking>); 6] = [
+    ("on", Some(Thinking::On)),
+    ("off", Some(Thinking::Off)),
+    ("low", Some(Thinking::Low)),
+    ("medium", Some(Thinking::Medium)),
+    ("high", Some(Thinking::High)),
+    ("auto", None),
+];
+
 impl Thinking {
-    /// The switch of this name, in any case; `auto` leaves it to the template.
+    /// The wish of this name, in any case; `auto` leaves it to the template.
     ///
     /// # Errors
     /// What would be accepted.
     pub fn named(name: &str) -> Result<Option<Self>, &'static str> {
-        match name.to_ascii_lowercase().as_str() {
-            "on" => Ok(Some(Self::On)),
-            "off" => Ok(Some(Self::Off)),
-            "auto" => Ok(None),
-            _ => Err("give 'on', 'off' or 'auto'"),
-        }
+        let found = NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found
+            .map(|(_, wish)| *wish)
+            .ok_or("give 'on', 'off', 'low', 'medium', 'high' or 'auto'")
     }
 
     /// What it is called.
-    pub const fn name(switch: Option<Self>) -> &'static str {
-        match switch {
-            Some(Self::On) => "on",
-            Some(Self::Off) => "off",
-            None => "auto",
+    pub fn name(wish: Option<Self>) -> &'static str {
+        NAMES
+            .iter()
+            .find(|(_, known)| *known == wish)
+            .map_or("", |(name, _)| name)
+    }
+
+    /// Whether it thinks at all.
+    pub const fn is_on(self) -> bool {
+        !matches!(self, Self::Off)
+    }
+
+    /// How hard it thinks, where that was said.
+    pub fn effort(self) -> Option<&'static str> {
+        matches!(self, Self::Low | Self::Medium | Self::High).then(|| Self::name(Some(self)))
+    }
+}
+
+/// What of it a chat template lets a person decide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThinkingControls {
+    /// Whether the model thinks.
+    pub switch: bool,
+    /// How hard it thinks.
+    pub effort: bool,
+}
+
+impl ThinkingControls {
+    /// Whether the template can do as is wished.
+    pub fn can(self, wish: Thinking) -> bool {
+        match wish.effort() {
+            Some(_) => self.effort,
+            None => self.switch,
         }
     }
 }
@@ -45,4 +87,23 @@ pub enum Part {
     /// The answer.
     #[default]
     Answer,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wishes_are_read_as_they_are_written() {
+        for (name, wish) in NAMES {
+            assert_eq!(Thinking::named(&name.to_uppercase()), Ok(wish));
+            assert_eq!(Thinking::name(wish), name);
+        }
+        assert!(Thinking::named("maybe").is_err());
+        let effort = ThinkingControls {
+            effort: true,
+            ..ThinkingControls::default()
+        };
+        assert!(effort.can(Thinking::High) && !effort.can(Thinking::Off));
+    }
 }

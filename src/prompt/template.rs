@@ -9,7 +9,7 @@ use super::error::{TemplateError, shown};
 use super::markers::Markers;
 use super::render::{Draft, Slots};
 use super::{Message, NAMES, Options, Path, Rendered, builtin, fallback, open, reasoning, render, shims};
-use crate::domain::thinking::Thinking;
+use crate::domain::thinking::{Thinking, ThinkingControls};
 use crate::text::thinking::Format;
 
 /// Largest source, in bytes. The largest templates published have about 20 KiB.
@@ -164,13 +164,16 @@ impl Template {
         reasoning::formats(&self.source)
     }
 
-    /// Whether the template lets thinking be switched on and off.
-    pub fn switches_thinking(&self) -> bool {
-        let template = self.env.get_template(NAME);
-        template.is_ok_and(|template| {
-            let names = template.undeclared_variables(false);
-            SWITCHES.iter().any(|name| names.contains(*name))
-        })
+    /// What of the thinking the template lets a person decide.
+    pub fn thinking_controls(&self) -> ThinkingControls {
+        let Ok(template) = self.env.get_template(NAME) else {
+            return ThinkingControls::default();
+        };
+        let names = template.undeclared_variables(false);
+        ThinkingControls {
+            switch: SWITCHES.iter().any(|name| names.contains(*name)),
+            effort: names.contains(EFFORT),
+        }
     }
 
     fn finish(&self, draft: Draft, path: Path) -> Rendered {
@@ -228,11 +231,8 @@ fn values(messages: &[Slots], options: &Options) -> Value {
 
 /// All of it but the messages.
 fn surroundings(options: &Options) -> Value {
-    let thinking = match options.thinking {
-        Some(Thinking::On) => Value::from(true),
-        Some(Thinking::Off) => Value::from(false),
-        None => Value::UNDEFINED,
-    };
+    let thinking = options.thinking.map_or(Value::UNDEFINED, |wish| wish.is_on().into());
+    let effort = options.thinking.and_then(Thinking::effort);
     context! {
         add_generation_prompt => options.add_generation_prompt,
         bos_token => &options.bos_token,
@@ -240,11 +240,15 @@ fn surroundings(options: &Options) -> Value {
         strftime_now => shims::strftime_now(options.now),
         enable_thinking => thinking.clone(),
         thinking => thinking,
+        reasoning_effort => effort.map_or(Value::UNDEFINED, Value::from),
     }
 }
 
 /// The names under which templates know whether to think.
 const SWITCHES: [&str; 2] = ["enable_thinking", "thinking"];
+
+/// The name under which they know how hard.
+const EFFORT: &str = "reasoning_effort";
 
 /// Takes bytes up to a limit.
 struct Capped {

@@ -200,8 +200,7 @@ fn broken_and_hostile_templates_are_errors() {
 
 #[test]
 fn thinking_is_told_only_when_it_is_set() {
-    let source =
-        "{{ messages | length }}{% if enable_thinking is defined %}{{ enable_thinking }}{{ thinking }}{% endif %}";
+    let source = "{{ messages | length }}{% if enable_thinking is defined %}{{ enable_thinking }}{{ thinking }}{% endif %}{{ reasoning_effort }}";
     let template = Template::new(source).unwrap();
     let text = |thinking| {
         let options = Options { thinking, ..options() };
@@ -211,8 +210,8 @@ fn thinking_is_told_only_when_it_is_set() {
             .text
     };
     assert_eq!(
-        [text(None), text(Some(Thinking::On)), text(Some(Thinking::Off))],
-        ["1", "1TrueTrue", "1FalseFalse"]
+        [None, Some(Thinking::On), Some(Thinking::Off), Some(Thinking::High)].map(text),
+        ["1", "1TrueTrue", "1FalseFalse", "1TrueTruehigh"]
     );
 }
 

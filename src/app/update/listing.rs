@@ -139,6 +139,7 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::*;
+    use crate::domain::inference::ThinkingControls;
 
     #[test]
     fn a_star_marks_what_was_changed() {
@@ -187,7 +188,7 @@ mod tests {
             threads: 4,
             gpu_layers: 0,
             template: "chatml, from the file".to_owned(),
-            thinking_switch: true,
+            thinking: ThinkingControls::default(),
             recommended: vec![("top-k", "20".to_owned())],
             warnings: vec!["a smaller context than asked for".to_owned()],
             builtin: true,

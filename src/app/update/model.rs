@@ -94,7 +94,7 @@ pub(super) fn ready(state: &mut State, turn: TurnId, model: Box<ModelInfo>) -> V
     for warning in &model.warnings {
         state.tell(Level::Warn, warning.clone());
     }
-    if state.options.thinking.is_some() && !model.thinking_switch {
+    if state.options.thinking.is_some_and(|wish| !model.thinking.can(wish)) {
         state.tell(Level::Warn, NO_SWITCH);
     }
     state.engine = Engine::Ready(model);
@@ -104,9 +104,9 @@ pub(super) fn ready(state: &mut State, turn: TurnId, model: Box<ModelInfo>) -> V
     answer::resume(state)
 }
 
-/// The wish to switch thinking, where the template has no switch.
+/// A wish about thinking that the template knows nothing of.
 pub(super) const NO_SWITCH: &str =
-    "this model's template cannot switch thinking; '/thinking 0' ends its thinking where it begins";
+    "this model's template cannot set its thinking so; '/thinking TOKENS' limits it, 0 ends it where it begins";
 
 fn introduction(model: &ModelInfo) -> String {
     format!(

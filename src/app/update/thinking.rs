@@ -12,7 +12,7 @@ pub(super) fn command(state: &mut State, args: &str) -> Outcome {
     if args.is_empty() {
         state.tell(
             Level::Info,
-            format!("thinking is {before}; takes on, off, auto, a number of tokens, or unlimited"),
+            format!("thinking is {before}; takes on, off, low, medium, high, auto, a number of tokens, or unlimited"),
         );
         return Ok(Vec::new());
     }
@@ -22,14 +22,15 @@ pub(super) fn command(state: &mut State, args: &str) -> Outcome {
         (Err(_), Ok(tokens)) => state.options.thinking_budget = Some(tokens),
         (Err(_), Err(_)) if args.eq_ignore_ascii_case("unlimited") => state.options.thinking_budget = None,
         (Err(_), Err(_)) => {
-            let words =
-                format!("'{args}' is no value for thinking: give on, off, auto, a number of tokens, or unlimited");
+            let words = format!(
+                "'{args}' is no value for thinking: give on, off, low, medium, high, auto, a number of tokens, or unlimited"
+            );
             return Err(Refusal::new(Level::Warn, words));
         }
     }
     let words = format!("thinking {before} → {}, from the next answer on", in_force(state));
     match state.engine.model() {
-        Some(loaded) if matches!(switched, Ok(Some(_))) && !loaded.thinking_switch => {
+        Some(loaded) if matches!(switched, Ok(Some(wish)) if !loaded.thinking.can(wish)) => {
             state.tell(Level::Warn, format!("{words}: {}", model::NO_SWITCH));
         }
         _ => state.tell(Level::Info, words),
@@ -56,7 +57,7 @@ mod tests {
         send(&mut state, "/thinking");
         assert_eq!(
             last_notice(&state).1,
-            "thinking is auto; takes on, off, auto, a number of tokens, or unlimited"
+            "thinking is auto; takes on, off, low, medium, high, auto, a number of tokens, or unlimited"
         );
         send(&mut state, "/think 300");
         assert_eq!(state.options.thinking_budget, Some(300));
@@ -67,7 +68,7 @@ mod tests {
             (
                 Level::Warn,
                 "thinking auto, for 300 tokens at most → off, for 300 tokens at most, from the next answer on: this model's \
-                 template cannot switch thinking; '/thinking 0' ends its thinking where it begins"
+                 template cannot set its thinking so; '/thinking TOKENS' limits it, 0 ends it where it begins"
             )
         );
         send(&mut state, "/thinking unlimited");
@@ -76,7 +77,7 @@ mod tests {
         send(&mut state, "/thinking maybe");
         assert_eq!(
             last_notice(&state).1,
-            "'maybe' is no value for thinking: give on, off, auto, a number of tokens, or unlimited"
+            "'maybe' is no value for thinking: give on, off, low, medium, high, auto, a number of tokens, or unlimited"
         );
     }
 }

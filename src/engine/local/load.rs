@@ -12,7 +12,7 @@ use llama_cpp_2::model::LlamaModel;
 
 use crate::domain::Sampling;
 use crate::domain::inference::{
-    Event, Failure, FailureKind, LoadOptions, LoadStep, ModelInfo, ModelSource, Token, TurnId,
+    Event, Failure, FailureKind, LoadOptions, LoadStep, ModelInfo, ModelSource, ThinkingControls, Token, TurnId,
 };
 use crate::domain::loading::TemplateChoice;
 use crate::domain::sampling::Parameter;
@@ -90,7 +90,7 @@ impl Local<'_> {
         let (template, words) = chat_template(&file, options)?;
         let info = ModelInfo {
             fingerprint,
-            thinking_switch: template.switches_thinking(),
+            thinking: template.thinking_controls(),
             ..info(source, &summary, &plan, &context, words, &vocabulary)
         };
         let device = if plan.placement.gpu_layers == 0 {
@@ -275,7 +275,7 @@ fn info(
     warnings.extend(unusable);
     let name = if source.builtin { "cria" } else { summary.name.as_str() };
     ModelInfo {
-        thinking_switch: false,
+        thinking: ThinkingControls::default(),
         name: sanitize_line(name).into_owned(),
         fingerprint: String::new(),
         architecture: sanitize_line(&summary.architecture).into_owned(),

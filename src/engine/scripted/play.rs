@@ -10,7 +10,7 @@ use crate::domain::Role;
 use crate::domain::Sampling;
 use crate::domain::inference::{
     Command, Event, Failure, FailureKind, Finish, GenerateRequest, LoadOptions, LoadStep, ModelInfo, Part,
-    PrefillProgress, PromptRequest, PromptView, Report, Said, Stats, Token, TurnId, Window,
+    PrefillProgress, PromptRequest, PromptView, Report, Said, Stats, ThinkingControls, Token, TurnId, Window,
 };
 use crate::domain::sampling::{Parameter, Seed};
 use crate::engine::Ends;
@@ -171,7 +171,10 @@ impl<'a> Player<'a> {
             context_trained: trained,
             threads: 1,
             template: "marks of the script".to_owned(),
-            thinking_switch: true,
+            thinking: ThinkingControls {
+                switch: true,
+                effort: true,
+            },
             ..ModelInfo::default()
         });
         Event::Ready { turn, model }
