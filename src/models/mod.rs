@@ -1,7 +1,7 @@
 //! Which models are on this machine: the built-in one, and what a name on the command line means.
 //!
-//! [`resolve()`] is the way in, and [`resolve_vocabulary()`] where no weights are wanted. Whatever it returns was read and checked by the `gguf` room; no other file may be given to
-//! llama.cpp.
+//! [`resolve()`] is the way in, and [`resolve_vocabulary()`] where no weights are wanted. Whatever they return was read and checked
+//! by the `gguf` room; no other file may be given to llama.cpp.
 
 mod builtin;
 mod error;
