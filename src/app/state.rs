@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use crate::domain::inference::{
-    Failure, Finish, LoadOptions, LoadStep, ModelInfo, Overflow, PrefillProgress, PromptView, Stats, Thinking, TurnId,
-    Window,
+    Failure, LoadOptions, LoadStep, ModelInfo, Overflow, PrefillProgress, PromptView, Thinking, TurnId, Window,
 };
-use crate::domain::{Conversation, MessageId};
+use crate::domain::{Answer, Conversation, MessageId};
 
 use super::draft::Draft;
 use super::effect::Effect;
@@ -120,18 +119,18 @@ pub struct Running {
     /// When it was asked for.
     pub since: Duration,
     /// What the answer was before, where it goes on.
-    pub continued: Option<Before>,
+    pub continued: Option<Box<Before>>,
 }
 
-/// An answer before it went on: how it had ended, and its counts and times so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// An answer before it went on: to go back to where nothing comes of it.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Before {
-    /// Why it had ended.
-    pub finish: Option<Finish>,
-    /// What it had taken.
-    pub stats: Stats,
-    /// Tokens it had.
-    pub tokens: usize,
+    /// Its text.
+    pub text: String,
+    /// How it had come to be.
+    pub answer: Answer,
+    /// How many of its ids it goes on behind.
+    pub kept: usize,
 }
 
 /// How far an answer is.

@@ -55,14 +55,15 @@ pub(super) fn go_on(state: &mut State) -> Outcome {
     let id = message.id;
     let answer = message.answer.get_or_insert_default();
     let before = Before {
-        finish: answer.finish.take(),
-        stats: answer.stats,
-        tokens: answer.tokens.len(),
+        text: message.text.clone(),
+        answer: answer.clone(),
+        kept: 0,
     };
-    Ok(start(state, id, Some(before)))
+    answer.finish = None;
+    Ok(start(state, id, Some(Box::new(before))))
 }
 
-fn start(state: &mut State, answer: MessageId, continued: Option<Before>) -> Vec<Effect> {
+fn start(state: &mut State, answer: MessageId, continued: Option<Box<Before>>) -> Vec<Effect> {
     state.running = Some(Running {
         turn: state.next_turn(),
         answer,
@@ -102,7 +103,7 @@ fn ask(state: &mut State) -> Vec<Effect> {
     let Some(message) = state.conversation.get_mut(running.answer) else {
         return Vec::new();
     };
-    let opening = open(message, &model.fingerprint, running.continued.as_mut());
+    let opening = open(message, &model.fingerprint, running.continued.as_deref_mut());
     let question = message.parent;
     let answer = message.answer.get_or_insert_default();
     answer.model.clone_from(&model.fingerprint);
@@ -131,12 +132,12 @@ fn open(message: &mut Message, fingerprint: &str, continued: Option<&mut Before>
         };
     };
     // The ids spell the text that ended it, too, which is no part of the answer.
-    let exact = answer.model == fingerprint && before.finish != Some(Finish::StopText) && !answer.tokens.is_empty();
-    if !exact {
+    let whole = before.answer.finish != Some(Finish::StopText) && !answer.tokens.is_empty();
+    if !(whole && answer.model == fingerprint) {
         answer.opening.clone_from(text);
         answer.tokens.clear();
-        before.tokens = 0;
     }
+    before.kept = answer.tokens.len();
     Opening {
         text: answer.opening.clone(),
         said: answer.tokens.clone(),
@@ -195,8 +196,9 @@ pub(super) fn end(state: &mut State, finish: Option<Finish>) -> Vec<Effect> {
     let cut_off = matches!(finish, None | Some(Finish::Stopped));
     match continued {
         // It did not go on, and is what it was.
-        Some(before) if cut_off && how.tokens.len() <= before.tokens => {
-            how.finish = before.finish;
+        Some(before) if cut_off && how.tokens.len() <= before.kept => {
+            message.text = before.text;
+            message.answer = Some(before.answer);
             Vec::new()
         }
         None if cut_off && message.text == how.opening && how.thinking.text.is_empty() => {

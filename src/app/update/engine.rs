@@ -67,7 +67,10 @@ fn token(state: &mut State, turn: TurnId, said: &Said) {
             let Thought { text, tokens, time } = &mut answer.thinking;
             text.push_str(&said.text);
             *tokens = tokens.saturating_add(u32::from(said.token.is_some()));
-            let before = running.continued.map_or(Duration::ZERO, |before| before.stats.thinking);
+            let before = running
+                .continued
+                .as_ref()
+                .map_or(Duration::ZERO, |before| before.answer.stats.thinking);
             if let Phase::Decoding { first, .. } = running.phase {
                 *time = before + state.now.saturating_sub(first);
             }
@@ -105,22 +108,23 @@ fn decoding(phase: Phase, counts: bool, now: Duration) -> Phase {
 }
 
 fn finished(state: &mut State, turn: TurnId, finish: Finish, counts: Stats) -> Vec<Effect> {
-    let Some((id, continued)) = current(&mut state.running, turn).map(|running| (running.answer, running.continued))
-    else {
+    let Some(running) = current(&mut state.running, turn) else {
         return Vec::new();
     };
+    let id = running.answer;
+    let before = running.continued.as_ref().map(|before| before.answer.stats);
     state.context_used = counts.context_used;
     let mut silent = false;
     if let Some(message) = state.conversation.get_mut(id) {
         let answer = message.answer.get_or_insert_default();
-        answer.stats = continued.map_or(counts, |before| before.stats.and(&counts));
+        answer.stats = before.map_or(counts, |before| before.and(&counts));
         if answer.stats.thinking_tokens > 0 {
             answer.thinking.time = answer.stats.thinking;
         }
         silent = counts.generated == 0 || message.text == answer.opening;
     }
     match finish {
-        Finish::EndOfTurn if silent && continued.is_some() => {
+        Finish::EndOfTurn if silent && before.is_some() => {
             state.tell(Level::Info, "the model has nothing to add: /retry asks it again");
         }
         Finish::EndOfTurn if silent => state.tell(
