@@ -309,6 +309,28 @@ mod tests {
     }
 
     #[test]
+    fn experts_stay_on_the_cpu_where_a_card_takes_the_rest() {
+        let machine = Machine {
+            cards: vec![card("CUDA0", 8 << 30)],
+            ..plenty()
+        };
+        let of = |n_cpu_moe, machine: &Machine| {
+            let options = LoadOptions {
+                n_cpu_moe,
+                ..LoadOptions::default()
+            };
+            plan(&options, machine).unwrap().placement.on_cpu
+        };
+        let experts = r"\.ffn_(up|down|gate|gate_up)_(ch|)exps";
+        let named = |text: String| CString::new(text).unwrap();
+        assert!(of(0, &machine).is_empty());
+        assert_eq!(of(LoadOptions::ALL_LAYERS, &machine), [named(experts.to_owned())]);
+        let two = [0, 1].map(|layer| named(format!(r"blk\.{layer}{experts}")));
+        assert_eq!(of(2, &machine), two);
+        assert!(of(2, &plenty()).is_empty(), "all is there already");
+    }
+
+    #[test]
     fn the_usual_context_is_the_trained_one_or_what_memory_allows() {
         let usual = plan(&LoadOptions::default(), &plenty()).unwrap();
         assert_eq!(
