@@ -9,7 +9,8 @@ use std::path::Path;
 use criterion::{Criterion, criterion_group, criterion_main};
 use quipu::domain::Sampling;
 use quipu::domain::sampling::{Parameter, Seed};
-use quipu::engine::local::Drawing;
+use quipu::engine::local::{Drawing, Lexicon};
+use quipu::gguf::ModelFile;
 
 const VOCABULARY: u32 = 151_936;
 
@@ -32,6 +33,7 @@ const WAYS: [(&str, &[(&str, &str)]); 4] = [
 
 fn draws(criterion: &mut Criterion) {
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-v0-q8_0.gguf");
+    let lexicon = Lexicon::open(&ModelFile::open(&model).unwrap()).unwrap();
     let logits = logits();
     let mut group = criterion.benchmark_group("draw");
     for (name, changes) in WAYS {
@@ -42,8 +44,8 @@ fn draws(criterion: &mut Criterion) {
         for (parameter, value) in changes {
             Parameter::find(parameter).unwrap().set(&mut settings, value).unwrap();
         }
-        let alone = Drawing::new(&model, &settings).unwrap();
-        let reporting = Drawing::new(&model, &settings).unwrap().reporting();
+        let alone = Drawing::new(&lexicon, &settings).unwrap();
+        let reporting = Drawing::new(&lexicon, &settings).unwrap().reporting();
         for (how, mut drawing) in [("alone", alone), ("reported", reporting)] {
             group.bench_function(format!("{name}/{how}"), |bencher| {
                 bencher.iter(|| drawing.draw(black_box(&logits)).unwrap());

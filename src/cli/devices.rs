@@ -1,7 +1,7 @@
 //! `quipu devices`: what models can be computed on here.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::Write;
 
 use clap::Args;
 use serde_json::json;
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::domain::Bytes;
 use crate::engine::local::{Device, devices, usual_threads};
 
-use super::exit::{Exit, Stop};
+use super::exit::{self, Exit, Stop};
 use super::processor::{InstructionSet, instruction_sets};
 
 /// How to list.
@@ -24,19 +24,14 @@ pub(super) struct DevicesArgs {
 ///
 /// # Errors
 /// When it cannot be written; a reader that went away is no error.
-pub(super) fn run(args: DevicesArgs, mut out: impl Write) -> Result<Exit, Stop> {
+pub(super) fn run(args: DevicesArgs, out: impl Write) -> Result<Exit, Stop> {
     let (devices, sets, threads) = (devices(), instruction_sets(), usual_threads());
     let text = if args.json {
         format!("{:#}\n", as_json(&devices, &sets, threads))
     } else {
         as_text(&devices, &sets, threads)
     };
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Stop::new(Exit::Failed, format!("cannot write the devices: {error}")))
-        }
-        _ => Ok(Exit::Success),
-    }
+    exit::print("the devices", &text, out)
 }
 
 fn as_text(devices: &[Device], sets: &[InstructionSet], threads: u32) -> String {

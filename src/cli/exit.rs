@@ -1,5 +1,6 @@
 //! Exit codes, and the errors that choose them.
 
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use crate::domain::inference::{Failure, FailureKind};
@@ -64,6 +65,19 @@ impl Stop {
             exit,
             message: String::new(),
         }
+    }
+}
+
+/// Writes all that a task prints, and is done. A reader that went away is no error.
+///
+/// # Errors
+/// When it cannot be written; `what` is what it is.
+pub(super) fn print(what: &str, text: &str, mut out: impl Write) -> Result<Exit, Stop> {
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Stop::new(Exit::Failed, format!("cannot write {what}: {error}")))
+        }
+        _ => Ok(Exit::Success),
     }
 }
 

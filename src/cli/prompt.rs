@@ -15,7 +15,7 @@ use crate::gguf::ModelFile;
 use crate::models::Resolved;
 use crate::prompt::{self, Markers, Message, NAMES, Options, Rendered, Template, TemplateError};
 
-use super::exit::{Exit, Stop};
+use super::exit::{self, Exit, Stop};
 #[cfg(feature = "llama")]
 use super::tokens;
 
@@ -84,7 +84,8 @@ pub(super) fn run(args: &PromptArgs, source: &Source<'_>, out: impl Write) -> Re
     if args.tokens {
         return list_tokens(file, (&template, &conversation, &options), out);
     }
-    print(&render(&template, &conversation, &Markers::none(), &options)?, out)
+    let rendered = render(&template, &conversation, &Markers::none(), &options)?;
+    exit::print("the prompt", &rendered.text, out)
 }
 
 /// The prompt, as the chat makes it where the messages are no more than what the chat has.
@@ -100,15 +101,6 @@ fn render(template: &Template, conversation: &Value, markers: &Markers, options:
             template.render(&borrowed, markers, options).map_err(refused)
         }
         None => template.render_json(conversation, options).map_err(refused),
-    }
-}
-
-fn print(rendered: &Rendered, mut out: impl Write) -> Result<Exit, Stop> {
-    match out.write_all(rendered.text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Stop::new(Exit::Failed, format!("cannot write the prompt: {error}")))
-        }
-        _ => Ok(Exit::Success),
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::engine::local::{Lexicon, Piece, Specials};
 use crate::gguf::ModelFile;
 
-use super::exit::{Exit, Stop};
+use super::exit::{self, Exit, Stop};
 
 /// Most bytes of text: far more than any context holds.
 const LARGEST: u64 = 64 << 20;
@@ -63,19 +63,14 @@ fn standard_input() -> Result<String, Stop> {
 ///
 /// # Errors
 /// When they cannot be written; a reader that went away is no error.
-pub(super) fn print(pieces: &[Piece], as_json: bool, mut out: impl Write) -> Result<Exit, Stop> {
+pub(super) fn print(pieces: &[Piece], as_json: bool, out: impl Write) -> Result<Exit, Stop> {
     let text = if as_json {
         let objects: Vec<_> = pieces.iter().map(object).collect();
         format!("{:#}\n", serde_json::Value::Array(objects))
     } else {
         pieces.iter().map(line).collect()
     };
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Stop::new(Exit::Failed, format!("cannot write the tokens: {error}")))
-        }
-        _ => Ok(Exit::Success),
-    }
+    exit::print("the tokens", &text, out)
 }
 
 fn object(piece: &Piece) -> serde_json::Value {

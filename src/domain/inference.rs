@@ -291,6 +291,35 @@ pub struct Said {
     pub report: Option<Box<Report>>,
 }
 
+impl Said {
+    /// A token and the text that became clear with it, by part: the token with the text of its own part where that comes first, and
+    /// the rest without a token.
+    pub fn in_parts(
+        (token, part): (Token, Part),
+        parts: Vec<(Part, String)>,
+        report: Option<Box<Report>>,
+    ) -> impl Iterator<Item = Self> {
+        let mut parts = parts.into_iter().peekable();
+        let own = parts.next_if(|(of, _)| *of == part);
+        let first = Self {
+            token: Some(token),
+            part,
+            text: own.map_or_else(String::new, |(_, text)| text),
+            report,
+        };
+        std::iter::once(first).chain(Self::without_token(parts))
+    }
+
+    /// Texts that became clear without a token of their own.
+    pub fn without_token(parts: impl IntoIterator<Item = (Part, String)>) -> impl Iterator<Item = Self> {
+        parts.into_iter().map(|(part, text)| Self {
+            part,
+            text,
+            ..Self::default()
+        })
+    }
+}
+
 /// What a token was drawn from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {

@@ -73,6 +73,12 @@ fn changes(sampling: &Sampling, base: &Sampling) -> String {
     }
 }
 
+/// What a model recommends, on one line.
+pub(super) fn recommended(model: &ModelInfo) -> String {
+    let values = model.recommended.iter().map(|(name, value)| format!("{name} {value}"));
+    values.collect::<Vec<_>>().join(", ")
+}
+
 /// All that is known of a model.
 pub(super) fn facts(model: &ModelInfo) -> String {
     let row = |label: &str, value: String| [label.to_owned(), value];
@@ -93,12 +99,7 @@ pub(super) fn facts(model: &ModelInfo) -> String {
         row("fingerprint", model.fingerprint.clone()),
     ];
     if !model.recommended.is_empty() {
-        let values: Vec<_> = model
-            .recommended
-            .iter()
-            .map(|(name, value)| format!("{name} {value}"))
-            .collect();
-        rows.push(row("recommends", values.join(", ")));
+        rows.push(row("recommends", recommended(model)));
     }
     if model.builtin {
         rows.push(row("built in", "yes".to_owned()));

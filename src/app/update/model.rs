@@ -80,14 +80,9 @@ pub(super) fn ready(state: &mut State, turn: TurnId, model: Box<ModelInfo>) -> V
     }
     state.tuning.heed(model.recommended.clone());
     if !model.recommended.is_empty() {
-        let values: Vec<_> = model
-            .recommended
-            .iter()
-            .map(|(name, value)| format!("{name} {value}"))
-            .collect();
         let words = format!(
             "this model recommends {}: used wherever you chose nothing else; /preset {PLAIN_PRESET} does without",
-            values.join(", ")
+            listing::recommended(&model)
         );
         state.tell(Level::Info, words);
     }

@@ -9,7 +9,9 @@ use serde_json::json;
 use crate::domain::Sampling;
 use crate::domain::inference::{Failure, FailureKind};
 use crate::domain::sampling::{Parameter, Seed};
-use crate::engine::local::Drawing;
+use crate::engine::local::{Drawing, Lexicon};
+use crate::gguf::{GgufError, ModelFile};
+use crate::text::sanitize_line;
 
 use super::median;
 
@@ -55,12 +57,14 @@ pub(super) struct Draws {
 /// When the vocabulary cannot be read, or the settings cannot be followed with it.
 pub(super) fn measure(path: &Path, vocabulary: u32, sampling: &Sampling, repetitions: u32) -> Result<Draws, Failure> {
     let rows: Vec<_> = (0..8).map(|row| logits(vocabulary, row)).collect();
+    let unusable = |error: GgufError| Failure::new(FailureKind::Model, sanitize_line(&error.to_string()).into_owned());
+    let lexicon = Lexicon::open(&ModelFile::open(path).map_err(unusable)?)?;
     let time = |drawing: Drawing| time(drawing, &rows, repetitions * DRAWS);
     let mut costs = Vec::new();
     for (name, changes) in WAYS {
-        costs.push((name, time(Drawing::new(path, &way(changes))?)?));
+        costs.push((name, time(Drawing::new(&lexicon, &way(changes))?)?));
     }
-    let in_force = || Drawing::new(path, sampling);
+    let in_force = || Drawing::new(&lexicon, sampling);
     costs.push(("as set", time(in_force()?)?));
     costs.push(("as set, reported", time(in_force()?.reporting())?));
     Ok(Draws { vocabulary, costs })

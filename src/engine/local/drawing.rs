@@ -1,11 +1,9 @@
 //! The sampler alone, on logits of one's own making: for timing it. Answers are drawn by `generate.rs`.
 
-use std::path::Path;
-
 use crate::domain::Sampling;
 use crate::domain::inference::{Failure, Report, Token};
 
-use super::lexicon;
+use super::lexicon::Lexicon;
 use super::sampler::{Drawn, Sampler};
 
 /// A sampler with the vocabulary of a model, whose weights are not read.
@@ -14,13 +12,12 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    /// A sampler as for an empty prompt, with the vocabulary of the GGUF file at `path`.
+    /// A sampler as for an empty prompt.
     ///
     /// # Errors
-    /// When the file cannot be loaded, or a setting cannot be followed with its vocabulary.
-    pub fn new(path: &Path, settings: &Sampling) -> Result<Self, Failure> {
-        let vocabulary = lexicon::read(path)?;
-        let sampler = Sampler::new(&vocabulary, settings, &[])?;
+    /// When a setting cannot be followed with this vocabulary.
+    pub fn new(lexicon: &Lexicon, settings: &Sampling) -> Result<Self, Failure> {
+        let sampler = Sampler::new(lexicon.vocabulary(), settings, &[])?;
         Ok(Self { sampler })
     }
 

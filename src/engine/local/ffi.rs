@@ -86,6 +86,23 @@ pub(super) struct Placement {
     pub(super) on_cpu: Vec<CString>,
 }
 
+impl Default for Placement {
+    /// All on the CPU, mapped from the file as it is.
+    fn default() -> Self {
+        Self {
+            gpu_layers: 0,
+            devices: Vec::new(),
+            split_mode: SplitMode::Layer,
+            main_gpu: 0,
+            tensor_split: Vec::new(),
+            mmap: true,
+            mlock: false,
+            overrides: Vec::new(),
+            on_cpu: Vec::new(),
+        }
+    }
+}
+
 /// Reads a model's weights. `progress` is told the part done, 0 to 1, and answers whether to go on. `None` where llama.cpp
 /// refuses or was told to stop; its reason is in the log.
 pub(super) fn load_model(

@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use crate::domain::inference::{
-    ChatMessage, Event, Failure, FailureKind, Finish, GenerateRequest, Opening, Overflow, Part, PromptRequest,
-    PromptView, Report, Said, Stats, Token, TurnId, Window,
+    ChatMessage, Event, Failure, FailureKind, Finish, GenerateRequest, Opening, Overflow, PromptRequest, PromptView,
+    Said, Stats, Token, TurnId, Window,
 };
 use crate::domain::{Role, Sampling};
-use crate::text::thinking::Parts;
 
 use super::ffi::{DecodeError, Logits};
 use super::load::Loaded;
@@ -23,7 +22,7 @@ impl Local<'_> {
         loaded.sequence.context().watch(id);
         match self.answer(loaded, &mut turn, request) {
             Ok(finish) => {
-                self.say(id, turn.rest(finish));
+                self.say(id, Said::without_token(turn.rest(finish)));
                 turn.stats.context_used = loaded.sequence.tokens().len() as u32;
                 let stats = turn.stats();
                 log(id, &stats, finish);
@@ -97,7 +96,7 @@ impl Local<'_> {
             if let Some(report) = &mut report {
                 loaded.prompter.vocabulary.put_words(token, report);
             }
-            self.tell_token(id, (token, part), parts, report);
+            self.say(id, Said::in_parts((token, part), parts, report));
             if stopped {
                 return Ok(Finish::StopText);
             }
@@ -129,30 +128,8 @@ impl Local<'_> {
         }
     }
 
-    /// Tells of a token and the text that became clear with it.
-    fn tell_token(&self, turn: TurnId, (token, part): (Token, Part), parts: Parts, report: Option<Box<Report>>) {
-        let mut parts = parts.into_iter().peekable();
-        let own = parts.next_if(|(of, _)| *of == part);
-        self.tell(Event::Token {
-            turn,
-            said: Said {
-                token: Some(token),
-                part,
-                text: own.map_or_else(String::new, |(_, text)| text),
-                report,
-            },
-        });
-        self.say(turn, parts);
-    }
-
-    /// Tells of text that became clear without a token of its own.
-    fn say(&self, turn: TurnId, parts: impl IntoIterator<Item = (Part, String)>) {
-        for (part, text) in parts {
-            let said = Said {
-                part,
-                text,
-                ..Said::default()
-            };
+    fn say(&self, turn: TurnId, all: impl Iterator<Item = Said>) {
+        for said in all {
             self.tell(Event::Token { turn, said });
         }
     }

@@ -72,6 +72,11 @@ impl Lexicon {
         self.vocabulary.markers()
     }
 
+    /// The vocabulary.
+    pub(super) fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
     fn pieces(&self, tokens: Vec<Token>) -> Vec<Piece> {
         tokens.into_iter().map(|token| self.vocabulary.named(token)).collect()
     }
@@ -81,7 +86,7 @@ impl Lexicon {
 ///
 /// # Errors
 /// With llama.cpp's reason.
-pub(super) fn read(path: &Path) -> Result<Vocabulary, Failure> {
+fn read(path: &Path) -> Result<Vocabulary, Failure> {
     let refused = |why: String| {
         let path = path.display().to_string();
         let message = format!("llama.cpp reads no vocabulary from '{}': {why}", sanitize_line(&path));

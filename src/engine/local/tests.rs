@@ -8,7 +8,7 @@ use llama_cpp_2::model::LlamaModel;
 use proptest::prelude::*;
 
 use crate::domain::inference::{Cancel, Token};
-use crate::domain::loading::{CacheType, FlashAttention, SplitMode};
+use crate::domain::loading::{CacheType, FlashAttention};
 
 use super::ffi::{Context, DecodeError, Logits, Placement, Rope, Shape};
 use super::sequence::{Device, Sequence};
@@ -24,17 +24,7 @@ fn cria() -> Arc<LlamaModel> {
     static MODEL: OnceLock<Arc<LlamaModel>> = OnceLock::new();
     let load = || {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-v0-q8_0.gguf");
-        let placement = Placement {
-            gpu_layers: 0,
-            devices: Vec::new(),
-            split_mode: SplitMode::Layer,
-            main_gpu: 0,
-            tensor_split: Vec::new(),
-            mmap: true,
-            mlock: false,
-            overrides: Vec::new(),
-            on_cpu: Vec::new(),
-        };
+        let placement = Placement::default();
         Arc::new(load::weights(backend::start().unwrap(), &path, &placement, &mut |_| true).unwrap())
     };
     Arc::clone(MODEL.get_or_init(load))

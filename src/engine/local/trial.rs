@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::domain::inference::{Cancel, Failure, FailureKind, GpuLayers, LoadOptions, LoadStep, Token, TurnId};
-use crate::domain::loading::{CacheType, FlashAttention, Override, SplitMode};
+use crate::domain::loading::{CacheType, FlashAttention, Override};
 use crate::domain::{Bytes, Role};
 use crate::gguf::ModelFile;
 use crate::prompt;
@@ -158,14 +158,8 @@ pub fn attempt(trial: &Trial<'_>, last_words: fn(&str), progress: &mut dyn FnMut
     let backend = backend::start().ok_or_else(|| refused("llama.cpp does not start in this process".to_owned()))?;
     let placement = Placement {
         gpu_layers: trial.gpu_layers,
-        devices: Vec::new(),
-        split_mode: SplitMode::Layer,
-        main_gpu: 0,
-        tensor_split: Vec::new(),
-        mmap: true,
-        mlock: false,
         overrides: replaced,
-        on_cpu: Vec::new(),
+        ..Placement::default()
     };
     let model = weights(backend, trial.path, &placement, &mut |part| {
         progress(part);

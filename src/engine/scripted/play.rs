@@ -14,7 +14,7 @@ use crate::domain::inference::{
 };
 use crate::domain::sampling::{Parameter, Seed};
 use crate::engine::Ends;
-use crate::text::thinking::{FORMATS, Parts, Splitter, Unit};
+use crate::text::thinking::{FORMATS, Splitter, Unit};
 
 use super::script::{Answer, Script, Then};
 use super::words;
@@ -310,36 +310,17 @@ impl<'a> Player<'a> {
                 stats.first_token = began.elapsed();
             }
             let report = request.report.then(|| Box::new(CERTAIN));
-            self.tell_said(turn, (token, part), parts, report);
+            self.say_all(turn, Said::in_parts((token, part), parts, report));
             if request.prompt.max_tokens.is_some_and(|most| stats.generated >= most) {
                 return Finish::MaxTokens;
             }
         }
-        self.tell_parts(turn, splitter.finish());
+        self.say_all(turn, Said::without_token(splitter.finish()));
         Finish::EndOfTurn
     }
 
-    fn tell_said(&self, turn: TurnId, (token, part): (Token, Part), mut parts: Parts, report: Option<Box<Report>>) {
-        let own = parts.first().is_some_and(|(of, _)| *of == part);
-        let text = if own { parts.remove(0).1 } else { String::new() };
-        let token = Some(token);
-        let said = Said {
-            token,
-            part,
-            text,
-            report,
-        };
-        self.tell(Event::Token { turn, said });
-        self.tell_parts(turn, parts);
-    }
-
-    fn tell_parts(&self, turn: TurnId, parts: Parts) {
-        for (part, text) in parts {
-            let said = Said {
-                part,
-                text,
-                ..Said::default()
-            };
+    fn say_all(&self, turn: TurnId, all: impl Iterator<Item = Said>) {
+        for said in all {
             self.tell(Event::Token { turn, said });
         }
     }
