@@ -85,9 +85,9 @@ fn talk(messages: usize) -> State {
         if n % 2 == 0 {
             state
                 .conversation
-                .push(Role::User, format!("What does knot {n} stand for?"));
+                .push(Role::User, format!("What does knot {n} stand for?"), 0);
         } else {
-            let id = state.conversation.push(Role::Assistant, ANSWER);
+            let id = state.conversation.push(Role::Assistant, ANSWER, 0);
             state.conversation.get_mut(id).unwrap().answer = Some(Answer {
                 finish: Some(Finish::EndOfTurn),
                 ..Answer::default()

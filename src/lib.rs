@@ -13,5 +13,6 @@ pub mod gguf;
 pub mod models;
 pub mod prompt;
 pub mod run;
+pub mod store;
 pub mod text;
 pub mod ui;

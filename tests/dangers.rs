@@ -54,7 +54,7 @@ fn failure(talk: &mut Talk, messages: &[ChatMessage], sampling: Sampling) -> Fai
     loop {
         match talk.event() {
             Event::Failed { failure, .. } => return failure,
-            Event::Prefill { .. } | Event::Noted { .. } => {}
+            Event::Prompted { .. } | Event::Prefill { .. } | Event::Noted { .. } => {}
             other => panic!("{other:?}"),
         }
     }

@@ -49,7 +49,7 @@ fn failure(sampling: Sampling) -> (FailureKind, String) {
     loop {
         match talk.event() {
             Event::Failed { failure, .. } => return (failure.kind, failure.message),
-            Event::Prefill { .. } => {}
+            Event::Prompted { .. } | Event::Prefill { .. } => {}
             other => panic!("{other:?}"),
         }
     }

@@ -29,11 +29,14 @@ mod probe;
 mod pty;
 #[cfg(feature = "llama")]
 mod sampling;
+mod sessions;
 mod settings;
 #[cfg(feature = "llama")]
 mod thinking;
 #[cfg(feature = "llama")]
 mod tokens;
+#[cfg(feature = "llama")]
+mod warm;
 
 #[cfg(feature = "llama")]
 #[path = "support/engine.rs"]

@@ -42,6 +42,22 @@ pub enum Action {
     VersionPrevious,
     /// Show the version of the last answer after this one.
     VersionNext,
+    /// Select the message above.
+    SelectPrevious,
+    /// Select the message below.
+    SelectNext,
+    /// Take the selected row of a panel.
+    Take,
+    /// Pin the selected session, or let it go.
+    Pin,
+    /// Archive the selected session, or bring it back.
+    Archive,
+    /// Type another title for the selected session.
+    Rename,
+    /// Delete the selected session, or bring it back.
+    Delete,
+    /// Show archived and deleted sessions, too, or hide them.
+    ShowArchived,
     /// Draw the screen anew.
     Redraw,
     /// Stop the process, as every program in a shell can be.
@@ -75,12 +91,28 @@ pub const ACTIONS: &[(Action, &str, &str)] = &[
     (
         Action::VersionPrevious,
         "version-previous",
-        "the version before of the last answer",
+        "the version before of the last answer, or of the selected message",
     ),
     (
         Action::VersionNext,
         "version-next",
-        "the version after of the last answer",
+        "the version after of the last answer, or of the selected message",
+    ),
+    (Action::SelectPrevious, "select-previous", "select the message above"),
+    (Action::SelectNext, "select-next", "select the message below"),
+    (Action::Take, "take", "take what is selected"),
+    (Action::Pin, "pin-session", "put the session above the others, or back"),
+    (
+        Action::Archive,
+        "archive-session",
+        "put the session out of sight, or back",
+    ),
+    (Action::Rename, "rename-session", "give the session another title"),
+    (Action::Delete, "delete-session", "delete the session, or bring it back"),
+    (
+        Action::ShowArchived,
+        "show-archived",
+        "show what is out of sight, too, or hide it",
     ),
     (Action::Redraw, "redraw", "draw the screen anew"),
     (Action::Suspend, "suspend", "suspend quipu; 'fg' brings it back"),

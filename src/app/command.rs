@@ -22,6 +22,16 @@ pub enum CommandId {
     Prompt,
     /// Show or set the system prompt.
     System,
+    /// Edit a message: another version.
+    Edit,
+    /// Remove a message.
+    Remove,
+    /// Undo the last change.
+    Undo,
+    /// Do again what was undone.
+    Redo,
+    /// Make an answer again.
+    Replay,
     /// Show or set a sampling parameter.
     Set,
     /// Show or choose a preset.
@@ -46,6 +56,26 @@ pub enum CommandId {
     Overflow,
     /// Show or change whether and how long models think.
     Thinking,
+    /// Show the sessions.
+    Sessions,
+    /// Look for words in all sessions.
+    Search,
+    /// Show or give the session's title.
+    Title,
+    /// Go on in a copy.
+    Fork,
+    /// Pin the session.
+    Pin,
+    /// Archive the session.
+    Archive,
+    /// Show or set the session's tags.
+    Tag,
+    /// Write the session to a file.
+    Export,
+    /// Read sessions from a file.
+    Import,
+    /// Delete the session.
+    Delete,
     /// Show or fold what models thought.
     Thoughts,
     /// Show keys and commands.
@@ -71,13 +101,15 @@ pub enum Group {
     Sampling,
     /// What speaks.
     Model,
+    /// What is kept.
+    Sessions,
     /// What is on the screen.
     View,
 }
 
 impl Group {
     /// All groups, in the order in which they are listed.
-    pub const ALL: [Self; 4] = [Self::Chat, Self::Sampling, Self::Model, Self::View];
+    pub const ALL: [Self; 5] = [Self::Chat, Self::Sampling, Self::Model, Self::Sessions, Self::View];
 
     /// The heading.
     pub const fn title(self) -> &'static str {
@@ -85,6 +117,7 @@ impl Group {
             Self::Chat => "chat",
             Self::Sampling => "sampling",
             Self::Model => "model",
+            Self::Sessions => "sessions",
             Self::View => "view",
         }
     }
@@ -195,6 +228,51 @@ pub const COMMANDS: &[Command] = &[
         completes: Completes::Nothing,
     },
     Command {
+        id: CommandId::Edit,
+        name: "edit",
+        aliases: &[],
+        args: "",
+        help: "change your last message, or the selected one, as another version",
+        group: Group::Chat,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Remove,
+        name: "remove",
+        aliases: &[],
+        args: "",
+        help: "remove the last message, or the selected one with all that was said on it",
+        group: Group::Chat,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Undo,
+        name: "undo",
+        aliases: &[],
+        args: "",
+        help: "undo the last change of the conversation",
+        group: Group::Chat,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Redo,
+        name: "redo",
+        aliases: &[],
+        args: "",
+        help: "do again what was undone",
+        group: Group::Chat,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Replay,
+        name: "replay",
+        aliases: &[],
+        args: "",
+        help: "make the last answer again from its record, or say why that cannot be",
+        group: Group::Chat,
+        completes: Completes::Nothing,
+    },
+    Command {
         id: CommandId::Set,
         name: "set",
         aliases: &[],
@@ -300,6 +378,96 @@ pub const COMMANDS: &[Command] = &[
         args: "[NAME|FILE]",
         help: "show the chat template, or load the model again with another",
         group: Group::Model,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Sessions,
+        name: "sessions",
+        aliases: &["resume"],
+        args: "[NAME|N]",
+        help: "show the sessions that are kept, or open the one with this title or number",
+        group: Group::Sessions,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Search,
+        name: "search",
+        aliases: &[],
+        args: "[TEXT]",
+        help: "look for words in all sessions",
+        group: Group::Sessions,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Title,
+        name: "title",
+        aliases: &["rename"],
+        args: "[TEXT|auto]",
+        help: "show or give the title of the session; the model makes one for auto",
+        group: Group::Sessions,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Fork,
+        name: "fork",
+        aliases: &[],
+        args: "",
+        help: "go on in a copy that ends with the last message, or the selected one",
+        group: Group::Sessions,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Pin,
+        name: "pin",
+        aliases: &[],
+        args: "",
+        help: "put the session above the others, or back",
+        group: Group::Sessions,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Archive,
+        name: "archive",
+        aliases: &[],
+        args: "",
+        help: "put the session out of sight, or back",
+        group: Group::Sessions,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Tag,
+        name: "tag",
+        aliases: &["tags"],
+        args: "[WORDS|off]",
+        help: "show or set words to find the session by",
+        group: Group::Sessions,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Export,
+        name: "export",
+        aliases: &[],
+        args: "FILE",
+        help: "write the session to a file: .md and .html to be read, .json with all there is",
+        group: Group::Sessions,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Import,
+        name: "import",
+        aliases: &[],
+        args: "FILE",
+        help: "read sessions from a file: quipu's, OpenAI's, ShareGPT's, ChatGPT's, Open WebUI's",
+        group: Group::Sessions,
+        completes: Completes::Nothing,
+    },
+    Command {
+        id: CommandId::Delete,
+        name: "delete",
+        aliases: &[],
+        args: "",
+        help: "delete the session; /undo brings it back",
+        group: Group::Sessions,
         completes: Completes::Nothing,
     },
     Command {

@@ -217,7 +217,8 @@ mod tests {
             Completion::of(text, &Preset::shipped())
                 .map_or(vec![], |c| c.choices.into_iter().map(|c| c.label).collect())
         };
-        assert_eq!(labels("/re"), ["/retry"]);
+        assert_eq!(labels("/ret"), ["/retry"]);
+        assert_eq!(labels("/resu"), ["/sessions [NAME|N]"], "by another name");
         assert_eq!(labels("/set top-p"), ["top-p"]);
         assert_eq!(labels("/preset c"), ["creative", "code"]);
         assert_eq!(

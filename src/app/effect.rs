@@ -3,6 +3,7 @@
 use crate::domain::Preset;
 use crate::domain::inference::{Command, LoadOptions, TurnId};
 use crate::domain::sampling::GrammarForm;
+use crate::domain::session::StoreCommand;
 
 /// Something for the shell to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,8 +27,10 @@ pub enum Effect {
     },
     /// Write a preset to the configuration; it comes back as [`super::Msg::PresetSaved`].
     SavePreset(Preset),
-    /// Ask the engine.
+    /// Ask the engine. An answer is not begun before what the store was asked to keep is kept, or cannot be.
     Engine(Command),
+    /// Ask the store.
+    Store(StoreCommand),
     /// Cancel this turn and all before it.
     Cancel(TurnId),
     /// Put this text into the composer, the cursor at its end.

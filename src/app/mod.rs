@@ -7,6 +7,7 @@ pub mod draft;
 pub mod effect;
 pub mod msg;
 pub mod notice;
+pub mod sessions;
 pub mod state;
 pub mod tuning;
 pub mod update;

@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use crate::domain::inference::Event;
 use crate::domain::sampling::Grammar;
+use crate::domain::session::StoreEvent;
 
 use super::action::Action;
 use super::notice::Level;
+use super::sessions::Typed;
 use super::state::ViewInfo;
 
 /// Something that happened.
@@ -22,6 +24,10 @@ pub enum Msg {
     ScrollBy(i32),
     /// The engine told something.
     Engine(Event),
+    /// Something was typed in the panel that lies over the transcript.
+    TypedOver(Typed),
+    /// The store told something.
+    Store(StoreEvent),
     /// A frame was drawn and this is what it looked like.
     Viewed(ViewInfo),
     /// The shell has something to tell the person.

@@ -5,20 +5,25 @@ use std::time::Duration;
 use crate::domain::inference::{
     Failure, LoadOptions, LoadStep, ModelInfo, Overflow, PrefillProgress, PromptView, Thinking, TurnId, Window,
 };
+use crate::domain::session::{Details, SessionId, SessionKey, Which};
 use crate::domain::{Answer, Conversation, MessageId};
 
 use super::draft::Draft;
 use super::effect::Effect;
 use super::notice::{Level, Notices};
+use super::sessions::SessionList;
 use super::tuning::Tuning;
+use super::update::{self, describe::Titling, replay::Replay};
 
 /// Everything there is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     /// What was said.
     pub conversation: Conversation,
-    /// How many conversations were begun before this one: message ids begin anew with each.
+    /// Which conversation of this process it is: message ids begin anew with each.
     pub begun: u32,
+    /// The last of these numbers that was given out.
+    pub keys: u32,
     /// What the engine is with.
     pub engine: Engine,
     /// The model that the engine still has while another is looked for. It lets go of it with the first word on the load.
@@ -27,6 +32,12 @@ pub struct State {
     pub introduced: bool,
     /// The answer under way.
     pub running: Option<Running>,
+    /// The answer that is being made again.
+    pub replay: Option<Replay>,
+    /// The reading of the conversation that was asked for when it was entered.
+    pub resuming: Option<TurnId>,
+    /// The title that the model is asked for.
+    pub titling: Option<Titling>,
     /// The tip before the answer under way was asked for: where to return to if nothing comes of it.
     pub before: Option<MessageId>,
     /// What is being written.
@@ -49,8 +60,50 @@ pub struct State {
     pub turn: TurnId,
     /// When an interrupt was last asked for with nothing to stop.
     pub interrupted: Option<Duration>,
+    /// The session that the conversation is.
+    pub session: Session,
+    /// What is between it and the store.
+    pub keeping: Keeping,
     /// The time since start, as last told.
     pub now: Duration,
+    /// What time it was at start, in milliseconds since 1970.
+    pub started: i64,
+}
+
+/// The session that the conversation is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Session {
+    /// Its number, once it is kept.
+    pub id: Option<SessionId>,
+    /// What people decided about it.
+    pub details: Details,
+    /// Whether that changed since it was last kept.
+    pub described: bool,
+    /// Whether another quipu has it open: nothing may be said here.
+    pub read_only: bool,
+    /// Whether anything of it was given to the store.
+    pub begun: bool,
+}
+
+/// What is between the conversations of this process and the store.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Keeping {
+    /// Whether there is a store at all.
+    pub on: bool,
+    /// Whether the store could not keep what it was given last.
+    pub trouble: bool,
+    /// The last ticket given out.
+    pub ticket: u64,
+    /// The ticket of the last save that was asked for.
+    pub asked: u64,
+    /// When an answer under way was last kept.
+    pub checkpoint: Duration,
+    /// The session that is being opened, and the title that it has where it must be begun.
+    pub opening: Option<(SessionKey, Option<String>)>,
+    /// The message to show in it.
+    pub jump: Option<(SessionId, MessageId)>,
+    /// The session that was deleted last, and its title.
+    pub deleted: Option<(SessionId, String)>,
 }
 
 /// Settings that `update` needs.
@@ -68,6 +121,9 @@ pub struct Options {
     pub thinking_budget: Option<u32>,
     /// What the next answer starts with; empty for none.
     pub prefill: String,
+    /// How many of the likeliest candidates of every token are kept with an answer; 0 keeps nothing of what there was to draw
+    /// from.
+    pub trace: u32,
 }
 
 /// What the engine is with.
@@ -160,6 +216,12 @@ pub struct Screen {
     pub overlay: Option<Overlay>,
     /// Whether thinking is shown, and not only told of.
     pub thoughts: bool,
+    /// The message that keys and commands are about.
+    pub selected: Option<MessageId>,
+    /// The message that is to be seen in the next frame.
+    pub reveal: Option<MessageId>,
+    /// The message of which the next one sent is another version.
+    pub editing: Option<MessageId>,
     /// What the last frame looked like.
     pub view: ViewInfo,
 }
@@ -191,6 +253,8 @@ pub enum Overlay {
         /// First line shown.
         top: u32,
     },
+    /// The sessions there are.
+    Sessions(Box<SessionList>),
     /// Plain text under a title.
     Text {
         /// The title.
@@ -207,13 +271,16 @@ impl Overlay {
     pub fn top(&self) -> u32 {
         match self {
             Self::Help { top } | Self::Prompt { top, .. } | Self::Text { top, .. } => *top,
+            // It follows its selection.
+            Self::Sessions(_) => 0,
         }
     }
 
-    /// The first line shown, to change.
-    pub fn top_mut(&mut self) -> &mut u32 {
+    /// The first line shown, to change, where it is the overlay's own.
+    pub fn top_mut(&mut self) -> Option<&mut u32> {
         match self {
-            Self::Help { top } | Self::Prompt { top, .. } | Self::Text { top, .. } => top,
+            Self::Help { top } | Self::Prompt { top, .. } | Self::Text { top, .. } => Some(top),
+            Self::Sessions(_) => None,
         }
     }
 }
@@ -231,6 +298,8 @@ pub struct ViewInfo {
     pub overlay: u32,
     /// Lines of it that fit.
     pub overlay_viewport: u32,
+    /// The first line of the message that was to be seen, and the one after its last.
+    pub reveal: Option<(u32, u32)>,
 }
 
 impl ViewInfo {
@@ -261,9 +330,17 @@ impl State {
             options,
             ..Self::default()
         };
-        state.conversation.system = system;
+        state.conversation = Conversation::under(system);
         let load = state.load(model);
         (state, vec![load])
+    }
+
+    /// Has the conversation be kept from now on. `started` is the time, in milliseconds since 1970; `first` is the session to
+    /// open.
+    pub fn keep(&mut self, started: i64, first: Option<Which>) -> Vec<Effect> {
+        self.started = started;
+        self.keeping.on = true;
+        first.map(|which| update::ask_for(self, which)).into_iter().collect()
     }
 
     /// Begins a load and returns the effect that does it.
@@ -293,6 +370,25 @@ impl State {
         self.notices.push(level, text, self.now);
     }
 
+    /// What time it is, in milliseconds since 1970; 0 where nobody knows.
+    pub fn clock(&self) -> i64 {
+        match self.started {
+            0 => 0,
+            started => started.saturating_add(self.now.as_millis() as i64),
+        }
+    }
+
+    /// The conversation, for the store.
+    pub(super) fn key(&self) -> SessionKey {
+        SessionKey(self.begun)
+    }
+
+    /// Gives out a new number for a conversation.
+    pub(super) fn next_key(&mut self) -> SessionKey {
+        self.keys += 1;
+        SessionKey(self.keys)
+    }
+
     /// Gives out a new turn.
     pub(super) fn next_turn(&mut self) -> TurnId {
         self.turn = self.turn.next();
@@ -312,9 +408,13 @@ impl State {
 
     /// When the screen would change although nothing happens: the next step of an animation, or a notice going away.
     pub fn wakes_at(&self) -> Option<Duration> {
-        let moves = matches!(self.engine, Engine::Loading { .. }) || self.running.is_some();
+        let aside = self.replay.is_some()
+            || self.titling.is_some()
+            || self.resuming.is_some()
+            || self.keeping.opening.is_some();
+        let moves = matches!(self.engine, Engine::Loading { .. }) || self.running.is_some() || aside;
         let animation = moves.then(|| self.now + ANIMATION);
-        [animation, self.notices.changes_at(self.now)]
+        [animation, self.notices.changes_at(self.now), update::due(self)]
             .into_iter()
             .flatten()
             .min()

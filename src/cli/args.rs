@@ -16,6 +16,7 @@ use super::bench::BenchArgs;
 use super::devices::DevicesArgs;
 use super::exit::{Exit, Stop};
 use super::prompt::PromptArgs;
+use super::sessions::SessionsArgs;
 #[cfg(feature = "llama")]
 use super::tokens::TokenizeArgs;
 
@@ -85,6 +86,12 @@ pub(super) struct Flags {
     /// What the first answer starts with
     #[arg(long, global = true, value_name = "TEXT", allow_hyphen_values = true)]
     pub(super) prefill: Option<String>,
+    /// Go on in the session with this title or number; one that is not there is begun
+    #[arg(long, global = true, value_name = "NAME", conflicts_with = "latest")]
+    pub(super) session: Option<String>,
+    /// Go on in the session that was used last
+    #[arg(long = "continue", short = 'c', global = true)]
+    pub(super) latest: bool,
     /// Load files that are new here at once, without trying them in a process of their own first
     #[arg(long, global = true)]
     pub(super) no_probe: bool,
@@ -111,6 +118,8 @@ pub(super) enum EngineChoice {
 /// Something else than a chat.
 #[derive(Subcommand, Clone, Debug)]
 pub(super) enum Task {
+    /// List, search, export, import and remove the sessions that are kept
+    Sessions(SessionsArgs),
     /// Time prompt reading and generation with the engine that chats
     Bench(BenchArgs),
     /// Print the prompt that a chat template makes of messages

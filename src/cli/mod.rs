@@ -5,13 +5,16 @@ mod ask;
 mod bench;
 #[cfg(feature = "llama")]
 mod devices;
+mod driver;
 mod exit;
+mod in_session;
 mod input;
 mod layer;
 mod oneshot;
 mod plain;
 mod processor;
 mod prompt;
+mod sessions;
 mod setup;
 #[cfg(feature = "llama")]
 mod tokens;
@@ -68,6 +71,7 @@ fn fits_processor() -> Result<(), Stop> {
 
 fn run(args: &Args) -> Result<Exit, Stop> {
     match &args.command {
+        Some(Task::Sessions(task)) => Setup::new(args)?.sessions(task),
         Some(Task::Bench(task)) => Setup::new(args)?.bench(task),
         Some(Task::Prompt(task)) => Setup::new(args)?.prompt(task, args),
         #[cfg(feature = "llama")]

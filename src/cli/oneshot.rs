@@ -107,6 +107,7 @@ async fn answer(
         sampling: ask.sampling.clone(),
         thinking_budget: ask.thinking_budget,
         report: ask.format == Format::Json,
+        changes: Vec::new(),
     };
     send(engine, Command::Generate { turn: ASK, request })?;
     let mut printer = Printer::new(out, ask.format);
@@ -132,7 +133,7 @@ fn messages(ask: &OneShot) -> Vec<ChatMessage> {
 }
 
 /// A reader that went away is no error.
-fn closed(error: &io::Error) -> Stop {
+pub(super) fn closed(error: &io::Error) -> Stop {
     match error.kind() {
         ErrorKind::BrokenPipe => Stop::quiet(Exit::Success),
         _ => Stop::new(Exit::Failed, format!("cannot write the answer: {error}")),
@@ -140,7 +141,7 @@ fn closed(error: &io::Error) -> Stop {
 }
 
 /// Writes an answer in one of the formats.
-struct Printer<W: Write> {
+pub(super) struct Printer<W: Write> {
     out: BufWriter<W>,
     format: Format,
     filter: Filter,
@@ -149,7 +150,7 @@ struct Printer<W: Write> {
 }
 
 impl<W: Write> Printer<W> {
-    fn new(out: W, format: Format) -> Self {
+    pub(super) fn new(out: W, format: Format) -> Self {
         Self {
             out: BufWriter::new(out),
             format,
@@ -160,14 +161,14 @@ impl<W: Write> Printer<W> {
     }
 
     /// Begins with a text that the model did not say itself.
-    fn open(&mut self, text: &str) -> io::Result<()> {
+    pub(super) fn open(&mut self, text: &str) -> io::Result<()> {
         self.said(Said {
             text: text.to_owned(),
             ..Said::default()
         })
     }
 
-    fn said(&mut self, said: Said) -> io::Result<()> {
+    pub(super) fn said(&mut self, said: Said) -> io::Result<()> {
         if self.format == Format::Json {
             self.said.push(said);
             return Ok(());
@@ -189,7 +190,13 @@ impl<W: Write> Printer<W> {
         self.out.flush()
     }
 
-    fn finish(&mut self, model: &ModelInfo, sampling: &Sampling, finish: Finish, stats: &Stats) -> io::Result<()> {
+    pub(super) fn finish(
+        &mut self,
+        model: &ModelInfo,
+        sampling: &Sampling,
+        finish: Finish,
+        stats: &Stats,
+    ) -> io::Result<()> {
         if self.format == Format::Json {
             let object = self.object(model, sampling, finish, stats);
             writeln!(self.out, "{object:#}")?;

@@ -6,82 +6,93 @@ use std::thread;
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
+use crate::app::sessions::SessionList;
 use crate::app::state::{Engine, Overlay};
-use crate::app::{Action, COMMANDS, Command as Row, Effect, Msg, State, update};
-use crate::domain::inference::{Command, Event, Part};
-use crate::engine::EngineHandle;
-use crate::run::{self, Keeper, Loader};
-use crate::text::{Filter, sanitize};
+use crate::app::{Action, COMMANDS, Command as Row, Effect, Msg};
+use crate::domain::inference::{Event, Part};
+use crate::text::{Filter, sanitize, sanitize_line};
 
+use super::driver::{Driver, Outside};
 use super::exit::{Exit, Stop};
 
 /// Talks until standard input ends or the person quits.
 ///
 /// # Errors
 /// When standard output is gone.
-pub(super) async fn run(
-    engine: EngineHandle,
-    (loader, keeper): (&Loader, &Keeper),
-    state: State,
-    effects: Vec<Effect>,
-) -> Result<Exit, Stop> {
+pub(super) async fn run(driver: Driver<'_>, effects: Vec<Effect>) -> Result<Exit, Stop> {
     let mut chat = Plain {
-        engine,
-        loader,
-        keeper,
-        state,
+        driver,
         filter: Filter::default(),
         thinks: false,
         notices: 0,
-        exit: None,
+        opened: None,
     };
     let mut lines = lines();
-    chat.carry_out(effects)?;
-    while chat.exit.is_none() {
-        let free = chat.state.running.is_none() && !matches!(chat.state.engine, Engine::Loading { .. });
-        tokio::select! {
-            event = chat.engine.events.recv() => match event {
-                Some(event) => chat.told(event)?,
-                None => return Err(Stop::new(Exit::Failed, "the engine has stopped")),
-            },
-            line = lines.recv(), if free => match line {
-                Some(line) => chat.typed(line)?,
-                None => return Ok(Exit::Success),
-            },
-            _ = tokio::signal::ctrl_c() => {
-                if chat.state.running.is_none() {
-                    return Ok(Exit::Interrupted);
-                }
-                chat.happened(Msg::Action(Action::Escape))?;
-            }
-        }
-    }
-    Ok(Exit::Success)
+    chat.driver.carry_out(effects);
+    chat.print_news()?;
+    let exit = chat.talk(&mut lines).await;
+    chat.happened(Msg::Action(Action::Run(crate::app::CommandId::Quit)))?;
+    chat.driver.farewell().await;
+    exit
 }
 
 struct Plain<'a> {
-    engine: EngineHandle,
-    loader: &'a Loader,
-    keeper: &'a Keeper,
-    state: State,
+    driver: Driver<'a>,
     filter: Filter,
     /// Whether it was said that the model thinks.
     thinks: bool,
     /// Notices printed so far.
     notices: usize,
-    exit: Option<u8>,
+    /// The answer whose opening was printed.
+    opened: Option<crate::domain::inference::TurnId>,
 }
 
 impl Plain<'_> {
+    async fn talk(&mut self, lines: &mut UnboundedReceiver<String>) -> Result<Exit, Stop> {
+        while self.driver.exit.is_none() {
+            let state = &self.driver.state;
+            let busy = matches!(state.engine, Engine::Loading { .. }) || state.keeping.opening.is_some();
+            let free = state.running.is_none() && state.replay.is_none() && state.titling.is_none() && !busy;
+            tokio::select! {
+                outside = self.driver.outside() => match outside {
+                    Outside::Engine(event) => self.told(event)?,
+                    Outside::EngineGone => return Err(Stop::new(Exit::Failed, "the engine has stopped")),
+                    Outside::Store(event) => {
+                        self.driver.stored(event);
+                        self.print_news()?;
+                    }
+                },
+                line = lines.recv(), if free => match line {
+                    Some(line) => self.typed(line)?,
+                    None => return Ok(Exit::Success),
+                },
+                _ = tokio::signal::ctrl_c() => {
+                    if self.driver.state.running.is_none() {
+                        return Ok(Exit::Interrupted);
+                    }
+                    self.happened(Msg::Action(Action::Escape))?;
+                }
+            }
+        }
+        Ok(Exit::Success)
+    }
+
     fn typed(&mut self, line: String) -> Result<(), Stop> {
         self.happened(Msg::Edited(line))?;
-        self.state.draft.completion = None;
+        self.driver.state.draft.completion = None;
         self.happened(Msg::Action(Action::Send))
     }
 
     fn told(&mut self, event: Event) -> Result<(), Stop> {
         let (mut text, mut over) = (String::new(), false);
+        let answering = self.driver.state.running.as_ref().map(|running| running.turn);
         match &event {
+            // What is asked aside of the conversation is not read out.
+            Event::Token { turn, .. } | Event::Prefill { turn, .. } if answering != Some(*turn) => {}
+            Event::Prefill { turn, .. } if self.opened != Some(*turn) => {
+                self.opened = Some(*turn);
+                text = self.opening();
+            }
             Event::Token { said, .. } if said.part == Part::Thinking => {
                 // What it thinks is not read out; that it does is.
                 if !self.thinks {
@@ -103,62 +114,33 @@ impl Plain<'_> {
         if over { print("> ") } else { Ok(()) }
     }
 
+    /// What the answer under way was made to start with, where it does not go on.
+    fn opening(&mut self) -> String {
+        let state = &self.driver.state;
+        let running = state.running.as_ref().filter(|running| running.continued.is_none());
+        let message = running.and_then(|running| state.conversation.get(running.answer));
+        let opening = message
+            .and_then(|message| message.answer.as_ref())
+            .map(|answer| answer.opening.clone());
+        self.filter.push(&opening.unwrap_or_default())
+    }
+
     fn happened(&mut self, msg: Msg) -> Result<(), Stop> {
-        let effects = update(&mut self.state, msg);
-        self.carry_out(effects)
-    }
-
-    fn carry_out(&mut self, effects: Vec<Effect>) -> Result<(), Stop> {
-        for effect in effects {
-            match effect {
-                Effect::Load { turn, name, options } => match (self.loader)(name.as_deref()) {
-                    Ok(source) => self.ask(Command::Load { turn, source, options }),
-                    Err(failure) => {
-                        let effects = update(&mut self.state, Msg::Engine(Event::Failed { turn, failure }));
-                        self.carry_out(effects)?;
-                    }
-                },
-                Effect::Engine(command) => {
-                    if let Command::Generate { request, .. } = &command
-                        && request.prompt.opening.said.is_empty()
-                    {
-                        print(&self.filter.push(&request.prompt.opening.text))?;
-                    }
-                    self.ask(command);
-                }
-                Effect::Cancel(turn) => self.engine.cancel.stop(turn),
-                Effect::Quit(code) => self.exit = Some(code),
-                Effect::ReadGrammar { path, form } => {
-                    let effects = update(&mut self.state, Msg::Grammar(run::read_grammar(&path, form)));
-                    self.carry_out(effects)?;
-                }
-                Effect::SavePreset(preset) => {
-                    let written = (self.keeper)(&preset);
-                    let effects = update(&mut self.state, Msg::PresetSaved(preset.name, written));
-                    self.carry_out(effects)?;
-                }
-                Effect::SetDraft(_) | Effect::Redraw | Effect::Suspend => {}
-            }
-        }
+        self.driver.happened(msg);
         self.print_news()
-    }
-
-    fn ask(&self, command: Command) {
-        // A dead engine says so by its closed channel, which the loop looks at next.
-        let _ = self.engine.commands.send(command);
     }
 
     /// Prints what a screen would show besides the answer.
     fn print_news(&mut self) -> Result<(), Stop> {
-        let all = self.state.notices.all();
+        let all = self.driver.state.notices.all();
         let news: Vec<_> = all
             .iter()
             .skip(self.notices)
             .map(|notice| format!("[{}]\n", sanitize(&notice.text)))
             .collect();
-        self.notices = self.state.notices.all().len();
+        self.notices = self.driver.state.notices.all().len();
         print(&news.concat())?;
-        match self.state.screen.overlay.take() {
+        match self.driver.state.screen.overlay.take() {
             Some(Overlay::Text { title, text, .. }) => print(&format!("{}\n{}\n> ", sanitize(&title), sanitize(&text))),
             Some(Overlay::Prompt {
                 prompt: Some(prompt), ..
@@ -177,12 +159,38 @@ impl Plain<'_> {
                 let rows = COMMANDS.iter().map(row).collect::<Vec<_>>().concat();
                 print(&format!("{rows}> "))
             }
+            Some(Overlay::Sessions(list)) if list.there => print(&format!("{}> ", sessions(&list))),
             waiting => {
-                self.state.screen.overlay = waiting;
+                self.driver.state.screen.overlay = waiting;
                 Ok(())
             }
         }
     }
+}
+
+/// The sessions, or the messages that were looked for, line by line.
+fn sessions(list: &SessionList) -> String {
+    let rows = list.rows().map(|row| match row {
+        crate::app::sessions::Row::Session(session) => {
+            let count = session.messages;
+            format!(
+                "{:>5}  {} ({count} messages)\n",
+                session.id.0,
+                sanitize_line(&session.details.title)
+            )
+        }
+        crate::app::sessions::Row::Hit(hit) => {
+            let text: String = hit.snippet.iter().map(|(_, text)| text.as_str()).collect();
+            format!(
+                "{:>5}  {}: {}\n",
+                hit.session.0,
+                sanitize_line(&hit.title),
+                sanitize_line(&text)
+            )
+        }
+    });
+    let rows: String = rows.collect();
+    format!("{rows}/sessions N opens one\n")
 }
 
 /// The lines of standard input, read on a thread of its own.

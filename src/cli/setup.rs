@@ -12,22 +12,28 @@ use tokio::runtime::Runtime;
 use crate::app::notice::Level;
 use crate::app::state::Options;
 use crate::app::tuning::Tuning;
+use crate::app::{Effect, State};
 use crate::config::{self, Origin, Paths, Place, Problem, Settings, from_home};
 use crate::domain::inference::{Failure, FailureKind, ModelSource};
 use crate::domain::sampling::{Grammar, GrammarForm};
+use crate::domain::session::Which;
 use crate::engine::scripted::{self, Script};
 use crate::engine::{self, EngineHandle};
 use crate::models::{self, Resolved};
 use crate::run::{self, ChatOptions, Keeper, Loader, Log};
+use crate::store::{self, Archive, Checkpoints, StoreHandle, StoreOptions};
 use crate::text::{sanitize, sanitize_line};
 use crate::ui::keymap::{Change, Keymap};
 use crate::ui::theme::{self, ColorDepth, Theme};
 
 use super::args::{Args, EngineChoice};
 use super::bench::{self, BenchArgs};
+use super::driver::Driver;
 use super::exit::{Exit, Stop};
+use super::in_session;
 use super::oneshot::{self, Format, OneShot};
 use super::prompt::{self, PromptArgs, Source};
+use super::sessions::{self, Deed, SessionsArgs};
 #[cfg(feature = "llama")]
 use super::tokens::{self, TokenizeArgs};
 use super::{layer, plain};
@@ -41,6 +47,8 @@ pub(super) struct Setup {
     engine: EngineChoice,
     /// What the first answer starts with; empty for none.
     prefill: String,
+    /// The session to go on in.
+    session: Option<Which>,
     log: Option<Log>,
     /// What the person should know.
     notices: Vec<(Level, String)>,
@@ -94,6 +102,11 @@ impl Setup {
             config: args.flags.config.clone().or(usual),
             engine: args.flags.engine.clone(),
             prefill: args.flags.prefill.clone().unwrap_or_default(),
+            session: match (&args.flags.session, args.flags.latest) {
+                (Some(name), _) => Some(Which::Named(name.clone())),
+                (None, true) => Some(Which::Latest),
+                (None, false) => None,
+            },
             log,
             notices,
         })
@@ -102,6 +115,10 @@ impl Setup {
     /// Answers one question on standard output.
     pub(super) fn ask(self, question: String, json: bool) -> Result<Exit, Stop> {
         self.tell_on_stderr();
+        let format = if json { Format::Json } else { Format::Text };
+        if self.session.is_some() {
+            return self.ask_in_session(&question, format);
+        }
         let mut engine = self.start_engine()?;
         let loader = self.loader();
         let source = loader(None)?;
@@ -117,10 +134,90 @@ impl Setup {
             thinking: self.settings.thinking,
             thinking_budget: self.settings.thinking_budget,
             prefill: self.prefill.clone(),
-            format: if json { Format::Json } else { Format::Text },
+            format,
         };
         let load = self.settings.load.clone();
         runtime()?.block_on(oneshot::run(&mut engine, source, load, ask, io::stdout()))
+    }
+
+    /// Answers one question in a session that is kept.
+    fn ask_in_session(self, question: &str, format: Format) -> Result<Exit, Stop> {
+        let engine = self.start_engine()?;
+        let (loader, keeper) = (self.loader(), self.keeper());
+        self.introduce(&loader(None)?);
+        let Some(store) = self.start_store()? else {
+            let words = "sessions are not kept: there is no home folder, or the setting 'keep' is off";
+            return Err(Stop::new(Exit::Usage, words));
+        };
+        let (state, effects) = self.begin(true);
+        let driver = Driver::new(state, engine, Some(store), (&loader, &keeper));
+        runtime()?.block_on(in_session::run(driver, effects, question, format, io::stdout()))
+    }
+
+    /// The state at start, and what to do first.
+    fn begin(&self, kept: bool) -> (State, Vec<Effect>) {
+        let (tuning, options) = self.tuning();
+        let (mut state, mut effects) = State::start(tuning, options, self.settings.system.clone(), None);
+        if kept {
+            effects.extend(state.keep(run::since_1970(), self.session.clone()));
+        }
+        (state, effects)
+    }
+
+    /// Does something with the sessions that are kept.
+    pub(super) fn sessions(self, task: &SessionsArgs) -> Result<Exit, Stop> {
+        self.tell_on_stderr();
+        let Some(options) = self.store_options() else {
+            return Err(Stop::new(
+                Exit::Usage,
+                "there is no home folder to keep sessions in: set QUIPU_HOME",
+            ));
+        };
+        let mut archive = Archive::open(&options)?;
+        if let Some(notice) = &archive.notice {
+            // A closed pipe has nobody behind it who could be told.
+            let _ = writeln!(io::stderr(), "quipu: {}", sanitize(notice));
+        }
+        match &task.deed {
+            Some(Deed::Replay { which, message }) => {
+                let (_, conversation) = archive.read(&Which::Named(which.clone()))?;
+                let mut engine = self.start_engine()?;
+                let loader = self.loader();
+                let with = (loader(None)?, self.settings.load.clone());
+                let replay = sessions::replay(&mut engine, with, &conversation, *message, task.json, io::stdout());
+                runtime()?.block_on(replay)
+            }
+            Some(deed) => sessions::run(&mut archive, deed, task.json, io::stdout()),
+            None => sessions::run(&mut archive, &Deed::List { all: false }, task.json, io::stdout()),
+        }
+    }
+
+    /// Where and how sessions are kept; `None` where they are not.
+    fn store_options(&self) -> Option<StoreOptions> {
+        let paths = self.paths.as_ref()?;
+        Some(StoreOptions {
+            folder: paths.data().to_owned(),
+            trace_days: self.settings.trace_days,
+            states: self.states().map(|(folder, budget)| Checkpoints::new(folder, budget)),
+        })
+    }
+
+    /// Where the states of models are kept, and how many bytes of them; `None` where they are not.
+    fn states(&self) -> Option<(PathBuf, u64)> {
+        let budget = u64::from(self.settings.states) << 20;
+        (budget > 0 && self.settings.keep && self.paths.is_some()).then(|| (self.cache().join("states"), budget))
+    }
+
+    /// Starts what keeps sessions, where they are kept.
+    fn start_store(&self) -> Result<Option<StoreHandle>, Stop> {
+        let options = self.store_options().filter(|_| self.settings.keep);
+        let store = options.map(store::spawn).transpose();
+        store.map_err(|error| {
+            Stop::new(
+                Exit::Failed,
+                format!("the system gives no thread to keep sessions: {error}"),
+            )
+        })
     }
 
     /// Times the engine.
@@ -173,14 +270,16 @@ impl Setup {
         self.tell_on_stderr();
         let engine = self.start_engine()?;
         let loader = self.loader();
-        let (tuning, options) = self.tuning();
-        let (state, effects) = crate::app::State::start(tuning, options, self.settings.system.clone(), None);
-        runtime()?.block_on(plain::run(engine, (&loader, &self.keeper()), state, effects))
+        let (store, keeper) = (self.start_store()?, self.keeper());
+        let (state, effects) = self.begin(store.is_some());
+        let driver = Driver::new(state, engine, store, (&loader, &keeper));
+        runtime()?.block_on(plain::run(driver, effects))
     }
 
     /// Opens the full-screen chat.
     pub(super) fn chat(mut self) -> Result<Exit, Stop> {
         let engine = self.start_engine()?;
+        let store = self.start_store()?;
         let loader = self.loader();
         let (tuning, options) = self.tuning();
         let theme = self.theme();
@@ -195,6 +294,8 @@ impl Setup {
             engine,
             loader,
             keeper: self.keeper(),
+            store,
+            session: self.session.clone(),
             log: self.log.take(),
             mouse: self.settings.mouse,
             notices: self
@@ -218,6 +319,7 @@ impl Setup {
             overflow,
             thinking,
             thinking_budget,
+            trace,
             ..
         } = self.settings.clone();
         (
@@ -235,6 +337,7 @@ impl Setup {
                 thinking,
                 thinking_budget,
                 prefill: self.prefill.clone(),
+                trace: if self.settings.keep { trace } else { 0 },
             },
         )
     }
@@ -278,7 +381,9 @@ impl Setup {
         };
         match &self.engine {
             #[cfg(feature = "llama")]
-            EngineChoice::Local => engine::local::spawn(run::restore_terminal_now, self.prober()).map_err(refused),
+            EngineChoice::Local => {
+                engine::local::spawn(run::restore_terminal_now, self.prober(), self.vault()).map_err(refused)
+            }
             #[cfg(not(feature = "llama"))]
             EngineChoice::Local => engine::scripted::spawn(Script::default()).map_err(refused),
             EngineChoice::Scripted(None) => scripted::spawn(Script::default()).map_err(refused),
@@ -296,6 +401,19 @@ impl Setup {
             Ok(program) => Some(Box::new(run::probe::ChildProber::new(&program, &self.cache()))),
             Err(error) => {
                 tracing::warn!(%error, "the system does not say what program this is: models are loaded without a trial");
+                None
+            }
+        }
+    }
+
+    /// What keeps the states of models.
+    #[cfg(feature = "llama")]
+    fn vault(&self) -> Option<Box<dyn engine::local::Vault>> {
+        let (folder, budget) = self.states()?;
+        match run::vault::FileVault::new(folder, budget) {
+            Ok(vault) => Some(Box::new(vault)),
+            Err(error) => {
+                tracing::warn!(%error, "states of models are not kept");
                 None
             }
         }

@@ -32,6 +32,7 @@ enum Field {
     Text(fn(&mut Layer) -> &mut Option<String>),
     Switch(fn(&mut Layer) -> &mut Option<bool>),
     Amount(Bounds, fn(&mut Layer) -> &mut Option<Amount>),
+    Number(Bounds, fn(&mut Layer) -> &mut Option<u32>),
     Preset,
     Overflow,
     Thinking,
@@ -56,6 +57,7 @@ pub(super) const SECTIONS: &[(&str, &str)] = &[
         "Presets of your own, each a section [presets.NAME] of sampling values over llama.cpp's defaults.",
     ),
     ("chat", "What a new conversation starts with."),
+    ("sessions", "What is kept of conversations, and for how long."),
     ("ui", "How it looks and feels."),
     (
         "keys",
@@ -131,6 +133,38 @@ pub(super) const KEYS: &[Key] = &[
         field: Field::Amount(THOUGHTS, |layer| &mut layer.thinking_budget),
     },
     Key {
+        section: "sessions",
+        name: "keep",
+        variable: "QUIPU_KEEP",
+        default: "true",
+        help: "Whether conversations are kept on disk, as they are said. Without, they end with quipu.",
+        field: Field::Switch(|layer| &mut layer.keep),
+    },
+    Key {
+        section: "sessions",
+        name: "trace",
+        variable: "QUIPU_TRACE",
+        default: "5",
+        help: "How many of the likeliest candidates of every token are kept with an answer, to see later what else it could have said.",
+        field: Field::Number((0, 50), |layer| &mut layer.trace),
+    },
+    Key {
+        section: "sessions",
+        name: "trace-days",
+        variable: "QUIPU_TRACE_DAYS",
+        default: "30",
+        help: "For how many days they are kept; the answers themselves stay.",
+        field: Field::Number((0, 36500), |layer| &mut layer.trace_days),
+    },
+    Key {
+        section: "sessions",
+        name: "state-mib",
+        variable: "QUIPU_STATE_MIB",
+        default: "2048",
+        help: "MiB of the cache folder for the states of models that make a return to a session quick. 0 keeps none.",
+        field: Field::Number((0, 1 << 24), |layer| &mut layer.states),
+    },
+    Key {
         section: "ui",
         name: "theme",
         variable: "QUIPU_THEME",
@@ -160,6 +194,7 @@ impl Key {
             Field::Text(_) => "a text in quotes".to_owned(),
             Field::Switch(_) => "true or false".to_owned(),
             Field::Amount((min, max), _) => format!("\"auto\" or a whole number from {min} to {max}"),
+            Field::Number((min, max), _) => format!("a whole number from {min} to {max}"),
             Field::Preset => "the name of a preset, in quotes".to_owned(),
             Field::Overflow => "\"stop\", \"drop-oldest\" or \"shift\"".to_owned(),
             Field::Thinking => "\"on\", \"off\", \"low\", \"medium\", \"high\" or \"auto\"".to_owned(),
@@ -175,6 +210,11 @@ impl Key {
             Field::Text(field) => plain(given).map(|text| *field(layer) = Some(text.to_owned())),
             Field::Switch(field) => given.switch().map(|on| *field(layer) = Some(on)),
             Field::Amount(bounds, field) => amount(given, bounds).map(|amount| *field(layer) = Some(amount)),
+            Field::Number((min, max), field) => {
+                let number = given.number().and_then(|text| text.parse().ok());
+                let number = number.filter(|number| (min..=max).contains(number));
+                number.map(|number| *field(layer) = Some(number))
+            }
             Field::Overflow => {
                 let policy = given.text().and_then(Overflow::named);
                 policy.map(|policy| layer.overflow = Some(policy))

@@ -60,6 +60,14 @@ pub struct Layer {
     pub thinking_budget: Option<Amount>,
     /// Whether files that are new here are tried in a process of their own first.
     pub probe: Option<bool>,
+    /// Whether sessions are kept.
+    pub keep: Option<bool>,
+    /// Candidates that are kept of every token.
+    pub trace: Option<u32>,
+    /// Days for which they are kept.
+    pub trace_days: Option<u32>,
+    /// MiB of the states that are kept.
+    pub states: Option<u32>,
     /// The theme.
     pub theme: Option<String>,
     /// Whether the wheel scrolls.
@@ -118,6 +126,10 @@ impl Layer {
         put(&mut settings.thinking, self.thinking.as_ref());
         let budget = self.thinking_budget.map(Amount::number);
         put(&mut settings.thinking_budget, budget.as_ref());
+        put(&mut settings.keep, self.keep.as_ref());
+        put(&mut settings.trace, self.trace.as_ref());
+        put(&mut settings.trace_days, self.trace_days.as_ref());
+        put(&mut settings.states, self.states.as_ref());
         put(&mut settings.probe, self.probe.as_ref());
         put(&mut settings.mouse, self.mouse.as_ref());
         settings.bindings.extend_from_slice(&self.bindings);

@@ -34,6 +34,14 @@ pub struct Settings {
     pub thinking: Option<Thinking>,
     /// Tokens of thinking after which a model is made to answer; `None` is without limit.
     pub thinking_budget: Option<u32>,
+    /// Whether sessions are kept.
+    pub keep: bool,
+    /// How many of the likeliest candidates of every token are kept with an answer; 0 keeps none.
+    pub trace: u32,
+    /// For how many days they are kept.
+    pub trace_days: u32,
+    /// How many MiB the states of models may take that make a return to a session quick; 0 keeps none.
+    pub states: u32,
     /// The theme's name, or a file.
     pub theme: String,
     /// Whether the wheel scrolls the transcript; selecting text then takes Shift in most terminals.
@@ -70,6 +78,10 @@ impl Default for Settings {
             overflow: Overflow::default(),
             thinking: None,
             thinking_budget: None,
+            keep: true,
+            trace: 5,
+            trace_days: 30,
+            states: 2048,
             theme: "quipu".to_owned(),
             mouse: true,
             bindings: Vec::new(),

@@ -93,6 +93,21 @@ pub enum Command {
         /// What it is made of.
         prompt: PromptRequest,
     },
+    /// Keep what the KV cache holds under this name, for [`Command::Resume`]. Of no effect where there is nowhere to keep it.
+    Keep {
+        /// The name.
+        name: String,
+    },
+    /// Bring the KV cache to a conversation that goes on, from what was kept under this name where it fits, so that the next
+    /// answer need not wait. Tells nothing but [`Event::Prefill`] and [`Event::Resumable`]; gives way to the next command.
+    Resume {
+        /// Names the events.
+        turn: TurnId,
+        /// The name.
+        name: String,
+        /// The conversation so far.
+        prompt: PromptRequest,
+    },
     /// Time the engine: read `depth` tokens, then `prompt` tokens, then generate `generate` tokens.
     Bench {
         /// Names the event that answers.
@@ -100,6 +115,16 @@ pub enum Command {
         /// What to time.
         request: BenchRequest,
     },
+}
+
+/// What can change while an answer streams.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// These settings are in force.
+    Settings(Box<Sampling>),
+    /// The thinking is ended.
+    EndThinking,
 }
 
 /// What to time, in tokens.
@@ -194,6 +219,24 @@ pub enum Event {
         /// What the next prompt would be, before anything is said in it.
         window: Window,
     },
+    /// The prompt was made: what is needed to know later whether another is the same.
+    Prompted {
+        /// The turn.
+        turn: TurnId,
+        /// How the template was applied, in words.
+        path: String,
+        /// Digest of its token ids.
+        digest: String,
+    },
+    /// A change that was asked for while the answer streamed holds from its next token on.
+    Changed {
+        /// The turn.
+        turn: TurnId,
+        /// Tokens that were said in this turn before.
+        at: u32,
+        /// What changed.
+        change: Change,
+    },
     /// The prompt is being read.
     Prefill {
         /// The turn.
@@ -232,6 +275,15 @@ pub enum Event {
         turn: TurnId,
         /// The prompt, token by token.
         prompt: PromptView,
+    },
+    /// The KV cache holds the conversation so far.
+    Resumable {
+        /// The request.
+        turn: TurnId,
+        /// Tokens in it.
+        tokens: u32,
+        /// Those of them that were kept and not read anew.
+        restored: u32,
     },
     /// The timing that was asked for.
     Benched {
@@ -285,6 +337,8 @@ pub struct Said {
     pub token: Option<Token>,
     /// Which part of the answer it belongs to; the tags around thinking belong to it.
     pub part: Part,
+    /// The token's own bytes, which may be a part of a character; none for a control token.
+    pub bytes: Vec<u8>,
     /// Whole characters only; empty while one is incomplete.
     pub text: String,
     /// What there was to draw from; when asked for.
@@ -296,6 +350,7 @@ impl Said {
     /// the rest without a token.
     pub fn in_parts(
         (token, part): (Token, Part),
+        bytes: Vec<u8>,
         parts: Vec<(Part, String)>,
         report: Option<Box<Report>>,
     ) -> impl Iterator<Item = Self> {
@@ -304,6 +359,7 @@ impl Said {
         let first = Self {
             token: Some(token),
             part,
+            bytes,
             text: own.map_or_else(String::new, |(_, text)| text),
             report,
         };
@@ -321,7 +377,7 @@ impl Said {
 }
 
 /// What a token was drawn from.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// Its probability under the model's own distribution, before any stage and without biases.
     pub probability: f32,
@@ -342,7 +398,7 @@ pub struct Report {
 }
 
 /// A token that could have been said.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
     /// The id.
     pub token: Token,
@@ -467,8 +523,12 @@ pub struct ModelInfo {
     pub threads: u32,
     /// Layers on a graphics card.
     pub gpu_layers: u32,
+    /// What computes: the version of llama.cpp, and what of the loading bears on the numbers.
+    pub build: String,
     /// Which chat template is used, in words.
     pub template: String,
+    /// Its digest.
+    pub template_digest: String,
     /// What of the thinking the template lets a person decide.
     pub thinking: ThinkingControls,
     /// Sampling values that the model's makers recommend: parameters, and values as they are written.

@@ -7,13 +7,15 @@ pub mod inference;
 pub mod load_option;
 pub mod loading;
 pub mod preset;
+pub mod replay;
 pub mod request;
 pub mod role;
 pub mod sampling;
+pub mod session;
 pub mod thinking;
 
 pub use bytes::Bytes;
-pub use conversation::{Answer, Conversation, Message, MessageId, Thought};
+pub use conversation::{Answer, Changes, Conversation, Head, Message, MessageId, Take, Thought};
 pub use preset::Preset;
 pub use role::Role;
 pub use sampling::Sampling;

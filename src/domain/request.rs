@@ -5,7 +5,7 @@ use super::role::Role;
 use super::sampling::Sampling;
 use super::thinking::Thinking;
 
-use super::inference::Token;
+use super::inference::{Change, Token};
 
 /// A message as it goes into a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,4 +68,6 @@ pub struct GenerateRequest {
     pub thinking_budget: Option<u32>,
     /// Whether to tell of every token what there was to draw from (a few more passes over the logits).
     pub report: bool,
+    /// What is to change under way, for an answer that is made again: tokens said before, and what; in that order.
+    pub changes: Vec<(u32, Change)>,
 }

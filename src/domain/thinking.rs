@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 /// Whether a model that can reason before it answers shall, and how hard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Thinking {
     /// It thinks first.
     On,

@@ -11,6 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::domain::inference::{Cancel, Command, Event};
 
+mod digest;
 #[cfg(feature = "llama")]
 pub mod local;
 pub mod scripted;

@@ -51,7 +51,8 @@ fn digest(header: &Header, hasher: &mut Sha256) -> io::Result<()> {
     Ok(())
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+/// Bytes in hexadecimal digits.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes
         .iter()
         .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {

@@ -28,6 +28,7 @@ pub(crate) mod tests;
 pub use adapter::ControlVector;
 pub use architecture::{Architecture, Memory, Purpose};
 pub use error::{Fault, GgufError};
+pub(crate) use fingerprint::hexadecimal;
 pub use footprint::{Footprint, UBATCH};
 pub use header::Header;
 pub use metadata::Metadata;

@@ -1,6 +1,7 @@
 //! Carries out what concerns the engine and the disk: asking, cancelling, finding models. What concerns the screen is the
 //! loop's own business. Nothing here waits.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
@@ -8,9 +9,11 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::spawn_blocking;
 
 use crate::app::Msg;
+use crate::config::from_home;
 use crate::domain::Preset;
 use crate::domain::inference::{Cancel, Command, Event, Failure, FailureKind, LoadOptions, ModelSource, TurnId};
 use crate::domain::sampling::GrammarForm;
+use crate::domain::session::{StoreCommand, StoreEvent};
 
 use super::grammar::read_grammar;
 use super::happening::Happening;
@@ -29,12 +32,83 @@ pub(super) struct Reach {
     pub(super) loader: Loader,
     pub(super) keeper: Keeper,
     pub(super) to: UnboundedSender<Happening>,
+    /// Keeps sessions, where they are kept.
+    pub(super) store: Option<Sender<StoreCommand>>,
+    pub(super) gate: Gate,
+}
+
+/// Holds an answer back until what it answers is kept: what a person said outlives whatever comes of it.
+#[derive(Debug, Default)]
+pub struct Gate {
+    /// The ticket of the last save that was asked for.
+    asked: u64,
+    /// The ticket up to which nothing is waited for.
+    settled: u64,
+    held: VecDeque<Command>,
+}
+
+impl Gate {
+    /// Whether something is waited for.
+    pub fn waits(&self) -> bool {
+        self.settled < self.asked
+    }
+
+    /// Something was asked for that is told back with this ticket.
+    pub fn ask(&mut self, ticket: u64) {
+        self.asked = self.asked.max(ticket);
+    }
+
+    /// The command, where it need not wait.
+    pub fn pass(&mut self, command: Command) -> Option<Command> {
+        let begins = matches!(command, Command::Generate { .. });
+        // What is asked behind an answer is about it.
+        if !self.held.is_empty() || (begins && self.waits()) {
+            self.held.push_back(command);
+            return None;
+        }
+        Some(command)
+    }
+
+    /// All that need not wait any more.
+    pub fn settle(&mut self, ticket: u64) -> VecDeque<Command> {
+        self.settled = self.settled.max(ticket);
+        if self.waits() {
+            VecDeque::new()
+        } else {
+            std::mem::take(&mut self.held)
+        }
+    }
 }
 
 impl Reach {
-    /// Asks the engine. What comes back at once is that it is gone.
-    pub(super) fn ask(&self, command: Command) -> Option<Msg> {
-        self.commands.send(command).is_err().then(gone)
+    /// Asks the engine, now or as soon as what is said is kept. What comes back at once is that it is gone.
+    pub(super) fn ask(&mut self, command: Command) -> Option<Msg> {
+        let passed = self.gate.pass(command)?;
+        self.commands.send(passed).is_err().then(gone)
+    }
+
+    /// Asks the store. What comes back at once is that it is gone.
+    pub(super) fn keep(&mut self, command: StoreCommand) -> Option<Msg> {
+        let store = self.store.as_ref()?;
+        let ticket = ticket_of(&command);
+        self.gate.ask(ticket);
+        let lost = store.send(at_home(command)).is_err();
+        lost.then(|| {
+            let words = "what keeps the sessions has stopped: the log says more".to_owned();
+            Msg::Store(StoreEvent::Unsaved { ticket, words })
+        })
+    }
+
+    /// Lets go of what waited for this event. What comes back is that the engine is gone.
+    pub(super) fn kept(&mut self, event: &StoreEvent) -> Option<Msg> {
+        let (StoreEvent::Saved { ticket, .. } | StoreEvent::Unsaved { ticket, .. }) = event else {
+            return None;
+        };
+        let free = self.gate.settle(*ticket);
+        let mut lost = free
+            .into_iter()
+            .filter(|command| self.commands.send(command.clone()).is_err());
+        lost.next().map(|_| gone())
     }
 
     /// Looks for a model; it is told as [`Happening::Found`].
@@ -80,7 +154,7 @@ impl Reach {
 
     /// Has the model that was found loaded, or tells why there is none.
     pub(super) fn found(
-        &self,
+        &mut self,
         turn: TurnId,
         options: LoadOptions,
         source: Result<ModelSource, Failure>,
@@ -89,6 +163,27 @@ impl Reach {
             Ok(source) => self.ask(Command::Load { turn, source, options }),
             Err(failure) => Some(Msg::Engine(Event::Failed { turn, failure })),
         }
+    }
+}
+
+/// The ticket that is told back when a command is carried out; 0 where none is.
+pub fn ticket_of(command: &StoreCommand) -> u64 {
+    match command {
+        StoreCommand::Save { ticket, .. } => *ticket,
+        _ => 0,
+    }
+}
+
+/// The command with `~/` in its path standing for the home folder.
+pub fn at_home(command: StoreCommand) -> StoreCommand {
+    match command {
+        StoreCommand::Import { path } => StoreCommand::Import { path: from_home(&path) },
+        StoreCommand::Export { session, path, format } => StoreCommand::Export {
+            session,
+            path: from_home(&path),
+            format,
+        },
+        other => other,
     }
 }
 

@@ -13,10 +13,12 @@ use tokio::time::timeout;
 use crate::app::state::{self, Engine, Overlay, ViewInfo};
 use crate::app::{Action, Effect, Msg, State, update};
 use crate::domain::inference::{Event, TurnId};
+use crate::domain::session::StoreEvent;
 use crate::engine::EngineHandle;
+use crate::store::StoreHandle;
 
 use super::clock::{Clock, Pace};
-use super::effects::{Keeper, Loader, Reach, gone};
+use super::effects::{Gate, Keeper, Loader, Reach, gone};
 use super::happening::Happening;
 use super::screen::Screen;
 use super::surface::Surface;
@@ -27,6 +29,11 @@ const BATCH: usize = 512;
 
 /// How long the engine has to let go of its model in order. A token takes less, on any machine that one would chat on.
 const FAREWELL: Duration = Duration::from_secs(1);
+
+/// How long it has, and the store, where nobody is in a hurry: the state of a model may be large, and a disk slow.
+const SAVING: Duration = Duration::from_secs(20);
+/// Exit codes from here on are those of signals.
+const SIGNALLED: u8 = 128;
 
 /// How long after asking to be stopped we look whether we were: a process that nobody can continue is not.
 const STOPPED: Duration = Duration::from_millis(100);
@@ -41,6 +48,8 @@ pub struct Shell<S> {
     surface: S,
     happenings: UnboundedReceiver<Happening>,
     events: UnboundedReceiver<Event>,
+    /// What the store tells, while it can.
+    kept: Option<UnboundedReceiver<StoreEvent>>,
     reach: Reach,
     clock: Clock,
     pace: Pace,
@@ -66,6 +75,8 @@ pub struct Parts<S> {
     pub loader: Loader,
     /// Writes presets.
     pub keeper: Keeper,
+    /// Keeps sessions; without one nothing is kept.
+    pub store: Option<StoreHandle>,
     /// Where happenings come from, and how to send some.
     pub happenings: (UnboundedSender<Happening>, UnboundedReceiver<Happening>),
     /// The time.
@@ -78,18 +89,22 @@ impl<S: Surface> Shell<S> {
     /// Joins the parts. Nothing happens yet.
     pub fn new(parts: Parts<S>) -> Self {
         let (to, happenings) = parts.happenings;
+        let (store, kept) = parts.store.map(|store| (store.commands, store.events)).unzip();
         Self {
             state: parts.state,
             screen: parts.screen,
             surface: parts.surface,
             happenings,
             events: parts.engine.events,
+            kept,
             reach: Reach {
                 commands: parts.engine.commands,
                 cancel: parts.engine.cancel,
                 loader: parts.loader,
                 keeper: parts.keeper,
                 to,
+                store,
+                gate: Gate::default(),
             },
             clock: parts.clock,
             pace: Pace::new(parts.frame),
@@ -131,6 +146,10 @@ impl<S: Surface> Shell<S> {
                 self.tick();
                 self.happened(happening);
             }
+            event = next(&mut self.kept) => {
+                self.tick();
+                self.stored(event);
+            }
             event = self.events.recv(), if self.engine_lives => {
                 self.tick();
                 self.told(event);
@@ -145,13 +164,27 @@ impl<S: Surface> Shell<S> {
 
     /// Lets go of the engine: cancels what it does and waits a moment for its thread to end. Says whether it did.
     pub async fn farewell(self) -> bool {
-        let Self { mut events, reach, .. } = self;
+        let patience = if self.exit.is_some_and(|code| code >= SIGNALLED) {
+            FAREWELL
+        } else {
+            SAVING
+        };
+        let Self {
+            mut events,
+            mut kept,
+            reach,
+            ..
+        } = self;
         // Above every turn there is.
         reach.cancel.stop(TurnId(u64::MAX));
         drop(reach);
-        timeout(FAREWELL, async { while events.recv().await.is_some() {} })
-            .await
-            .is_ok()
+        let ends = async {
+            if let Some(kept) = &mut kept {
+                while kept.recv().await.is_some() {}
+            }
+            while events.recv().await.is_some() {}
+        };
+        timeout(patience, ends).await.is_ok()
     }
 
     /// What there is.
@@ -189,7 +222,8 @@ impl<S: Surface> Shell<S> {
         let asked = matches!(self.state.screen.overlay, Some(Overlay::Prompt { prompt: None, .. }));
         let loading = matches!(self.state.engine, Engine::Loading { .. });
         let busy = asked || loading || self.state.running.is_some();
-        !busy && self.happenings.is_empty() && self.events.is_empty() && self.frame_due().is_none()
+        let stored = self.kept.as_ref().is_none_or(UnboundedReceiver::is_empty) && !self.reach.gate.waits();
+        !busy && stored && self.happenings.is_empty() && self.events.is_empty() && self.frame_due().is_none()
     }
 
     /// When to wake up although nothing happens.
@@ -222,6 +256,9 @@ impl<S: Surface> Shell<S> {
     fn drain(&mut self) {
         while let Ok(happening) = self.happenings.try_recv() {
             self.happened(happening);
+        }
+        while let Some(Ok(event)) = self.kept.as_mut().map(UnboundedReceiver::try_recv) {
+            self.stored(Some(event));
         }
         for _ in 0..BATCH {
             match self.events.try_recv() {
@@ -269,6 +306,19 @@ impl<S: Surface> Shell<S> {
         self.message(event.map_or_else(gone, Msg::Engine));
     }
 
+    /// What the store tells; `None` where it is gone, which whoever asks it next is told.
+    fn stored(&mut self, event: Option<StoreEvent>) {
+        let Some(event) = event else {
+            self.kept = None;
+            return;
+        };
+        let lost = self.reach.kept(&event);
+        self.message(Msg::Store(event));
+        if let Some(msg) = lost {
+            self.message(msg);
+        }
+    }
+
     fn message(&mut self, msg: Msg) {
         self.pace.changed();
         self.take(VecDeque::from([msg]));
@@ -287,6 +337,7 @@ impl<S: Surface> Shell<S> {
             match effect {
                 Effect::Load { turn, name, options } => self.reach.find(turn, name, options),
                 Effect::Engine(command) => queue.extend(self.reach.ask(command)),
+                Effect::Store(command) => queue.extend(self.reach.keep(command)),
                 Effect::Cancel(turn) => self.reach.cancel.stop(turn),
                 Effect::SetDraft(text) => self.screen.set_draft(&text),
                 Effect::ReadGrammar { path, form } => self.reach.read_grammar(path, form),
@@ -341,5 +392,13 @@ impl<S: Surface> Shell<S> {
                 self.pace.changed();
             }
         }
+    }
+}
+
+/// The next event of a store that may not be there; none ever comes then.
+async fn next(kept: &mut Option<UnboundedReceiver<StoreEvent>>) -> Option<StoreEvent> {
+    match kept {
+        Some(events) => events.recv().await,
+        None => std::future::pending().await,
     }
 }

@@ -18,6 +18,8 @@ mod signals;
 mod stderr;
 mod surface;
 mod terminal;
+#[cfg(feature = "llama")]
+pub mod vault;
 mod watch;
 
 use std::io::{self, IsTerminal};
@@ -31,11 +33,13 @@ use crate::app::notice::Level;
 use crate::app::state::Options;
 use crate::app::tuning::Tuning;
 use crate::app::{Msg, State, update};
+use crate::domain::session::Which;
 use crate::engine::EngineHandle;
+use crate::store::StoreHandle;
 use crate::ui::{Keymap, Theme};
 
-pub use clock::{Clock, FRAME};
-pub use effects::{Keeper, Loader};
+pub use clock::{Clock, FRAME, since_1970};
+pub use effects::{Gate, Keeper, Loader, at_home, ticket_of};
 pub use event_loop::{Parts, Shell};
 pub use grammar::read_grammar;
 pub use happening::Happening;
@@ -67,6 +71,10 @@ pub struct ChatOptions {
     pub loader: Loader,
     /// Writes presets.
     pub keeper: Keeper,
+    /// Keeps sessions; without one nothing is kept.
+    pub store: Option<StoreHandle>,
+    /// The session to begin with; a new one where none is named.
+    pub session: Option<Which>,
     /// The log, where there is one.
     pub log: Option<Log>,
     /// Whether the wheel scrolls the transcript.
@@ -121,7 +129,10 @@ async fn converse(chat: ChatOptions) -> Result<(u8, bool), RunError> {
     let term = std::env::var("TERM").unwrap_or_default();
     let modes = Modes::new(chat.mouse, &term);
     let surface = Console::open(modes, chat.log.as_ref(), &to).map_err(RunError::Terminal)?;
-    let (mut state, effects) = State::start(chat.tuning, chat.options, chat.system, chat.model);
+    let (mut state, mut effects) = State::start(chat.tuning, chat.options, chat.system, chat.model);
+    if chat.store.is_some() {
+        effects.extend(state.keep(clock::since_1970(), chat.session));
+    }
     for (level, text) in chat.notices {
         update(&mut state, Msg::Notice(level, text));
     }
@@ -132,6 +143,7 @@ async fn converse(chat: ChatOptions) -> Result<(u8, bool), RunError> {
         engine: chat.engine,
         loader: chat.loader,
         keeper: chat.keeper,
+        store: chat.store,
         happenings: (to, from),
         clock: Clock::start(),
         frame: FRAME,

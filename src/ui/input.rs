@@ -1,7 +1,9 @@
 //! What the terminal told becomes messages: the keymap first, then the composer. Decides nothing beyond that.
 
-use crossterm::event::{Event, KeyEvent, MouseEventKind};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 
+use crate::app::sessions::Typed;
+use crate::app::state::Overlay;
 use crate::app::{Action, CommandId, Msg, State};
 
 use super::composer::Composer;
@@ -22,6 +24,7 @@ pub fn read(event: &Event, state: &State, keymap: &Keymap, composer: &mut Compos
                 Vec::new()
             }
         }
+        Event::Paste(text) if in_sessions(state) => vec![Msg::TypedOver(Typed::Text(text.clone()))],
         Event::Mouse(mouse) => match mouse.kind {
             MouseEventKind::ScrollUp => vec![Msg::ScrollBy(-WHEEL)],
             MouseEventKind::ScrollDown => vec![Msg::ScrollBy(WHEEL)],
@@ -44,6 +47,7 @@ fn key_pressed(key: KeyEvent, state: &State, keymap: &Keymap, composer: &mut Com
             vec![Msg::Edited(composer.text())]
         }
         Some(action) => vec![Msg::Action(action)],
+        None if in_sessions(state) => typed_over(key).into_iter().map(Msg::TypedOver).collect(),
         None if covered => Vec::new(),
         None => {
             if composer.key(key) {
@@ -55,11 +59,32 @@ fn key_pressed(key: KeyEvent, state: &State, keymap: &Keymap, composer: &mut Com
     }
 }
 
+/// Whether the panel of sessions is open, in which one types.
+fn in_sessions(state: &State) -> bool {
+    matches!(state.screen.overlay, Some(Overlay::Sessions(_)))
+}
+
+/// What a key types there.
+fn typed_over(key: KeyEvent) -> Option<Typed> {
+    let plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
+    match key.code {
+        KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => Some(Typed::Clear),
+        KeyCode::Char(letter) if plain => Some(Typed::Text(letter.to_string())),
+        KeyCode::Backspace => Some(Typed::Backspace),
+        _ => None,
+    }
+}
+
 /// Whether an action has a meaning while something lies over the transcript.
 fn acts_over(action: Action) -> bool {
-    use Action::{Escape, Follow, Interrupt, LineDown, LineUp, PageDown, PageUp, Redraw, Suspend, Top};
+    use Action::{
+        Archive, Delete, Escape, Follow, Interrupt, LineDown, LineUp, PageDown, PageUp, Pin, Redraw, Rename,
+        ShowArchived, Suspend, Take, Top,
+    };
     let moves = matches!(action, LineUp | LineDown | PageUp | PageDown | Top | Follow);
+    let sessions = matches!(action, Take | Pin | Archive | Rename | Delete | ShowArchived);
     moves
+        || sessions
         || matches!(
             action,
             Escape | Interrupt | Redraw | Suspend | Action::Run(CommandId::Help | CommandId::Quit)
@@ -68,10 +93,17 @@ fn acts_over(action: Action) -> bool {
 
 /// The contexts that are asked, the narrowest first.
 fn contexts(chord: KeyChord, state: &State, composer: &Composer) -> Vec<Context> {
+    if in_sessions(state) {
+        return vec![Context::Sessions, Context::Chat];
+    }
     if state.screen.overlay.is_some() {
         return vec![Context::Overlay, Context::Chat];
     }
-    let mut contexts = Vec::with_capacity(4);
+    let mut contexts = Vec::with_capacity(5);
+    // While one writes, letters are letters.
+    if state.screen.selected.is_some() && composer.is_empty() {
+        contexts.push(Context::Selected);
+    }
     if state.draft.completion.is_some() {
         contexts.push(Context::Completion);
     }

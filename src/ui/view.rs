@@ -7,13 +7,13 @@ use ratatui::text::Line;
 use ratatui::widgets::Block;
 
 use crate::app::State;
-use crate::app::state::ViewInfo;
+use crate::app::state::{Overlay, ViewInfo};
 
 use super::composer::Composer;
 use super::keymap::Keymap;
 use super::theme::{Role, Theme};
 use super::transcript;
-use super::widgets::{completion, header, notice, overlay, status, writing};
+use super::widgets::{completion, header, notice, overlay, sessions, status, writing};
 
 /// Lines of the conversation that a notice leaves to be seen.
 const TRANSCRIPT: u16 = 3;
@@ -85,6 +85,9 @@ impl View {
             height: foot.y - area.y,
             ..area
         };
+        if let Some(Overlay::Sessions(list)) = &state.screen.overlay {
+            sessions::draw(list, state, look, frame, over);
+        }
         (info.overlay, info.overlay_viewport) = self.overlay.draw(state.screen.overlay.as_ref(), look, frame, over);
         info
     }

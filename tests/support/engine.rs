@@ -18,6 +18,7 @@ use quipu::domain::inference::{
 };
 use quipu::domain::{Role, Sampling};
 use quipu::engine::EngineHandle;
+use quipu::engine::local::Vault;
 
 /// Longest wait for an event: far more than a loaded two-core machine needs.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -80,7 +81,12 @@ pub fn user(text: &str) -> ChatMessage {
 impl Talk {
     /// Loads a model on CPU.
     pub fn load(path: &Path, options: LoadOptions) -> Self {
-        let engine = quipu::engine::local::spawn(|_| {}, None).unwrap();
+        Self::load_with(path, options, None)
+    }
+
+    /// The same with something that keeps states.
+    pub fn load_with(path: &Path, options: LoadOptions, vault: Option<Box<dyn Vault>>) -> Self {
+        let engine = quipu::engine::local::spawn(|_| {}, None, vault).unwrap();
         let source = ModelSource {
             notice: None,
             path: path.to_owned(),
@@ -139,6 +145,7 @@ impl Talk {
             sampling,
             thinking_budget: self.thinking_budget,
             report: false,
+            changes: Vec::new(),
         };
         self.tell(Command::Generate { turn, request });
         turn
@@ -161,6 +168,7 @@ impl Talk {
                 Event::Shift { keep, discard, .. } => shifts.push((keep, discard)),
                 Event::Forecast { window: told, .. } => forecast = Some(told),
                 Event::Prefill { progress, .. } => prefill = progress,
+                Event::Prompted { .. } | Event::Changed { .. } => {}
                 Event::Resumed { thinking, text, .. } => resumed = Some((thinking, text)),
                 Event::Token { said, .. } => {
                     each(&self.engine, &said);

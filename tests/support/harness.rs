@@ -66,6 +66,7 @@ impl Harness {
             engine: scripted::spawn(Script::parse(script).unwrap()).unwrap(),
             loader,
             keeper: Arc::new(|_| Ok(())),
+            store: None,
             happenings: (to.clone(), from),
             clock: Clock::Still(Duration::ZERO),
             frame: Duration::ZERO,

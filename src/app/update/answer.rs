@@ -8,11 +8,12 @@ use crate::app::state::{Before, Engine, Phase, Running, Scroll, State};
 use crate::domain::inference::{Command, Finish, GenerateRequest, Opening, PrefillProgress, PromptRequest, TurnId};
 use crate::domain::{Answer, Message, MessageId, Role};
 
-use super::{Outcome, Refusal, composer, model, prompt};
+use super::{Outcome, Refusal, composer, model, prompt, record, session};
 
 /// Whether an answer could be begun now, if only to wait for its model.
 pub(super) fn may_begin(state: &State) -> Result<(), Refusal> {
     idle(state)?;
+    session::may_write(state)?;
     if model::loading(state).is_none() {
         model::at_hand(state)?;
     }
@@ -21,6 +22,11 @@ pub(super) fn may_begin(state: &State) -> Result<(), Refusal> {
 
 /// Whether no answer is under way.
 pub(super) fn idle(state: &State) -> Result<(), Refusal> {
+    if state.replay.is_some() || state.titling.is_some() {
+        let what = if state.replay.is_some() { "an answer" } else { "a title" };
+        let words = format!("{what} is being made: Esc stops it");
+        return Err(Refusal::new(Level::Info, words));
+    }
     match &state.running {
         None => Ok(()),
         Some(running) if running.phase == Phase::Stopping => Err(Refusal::new(
@@ -48,11 +54,17 @@ pub(super) fn begin(state: &mut State, answer: MessageId, before: Option<Message
 /// `/continue`: has the last answer go on where it ended, as if it had never stopped.
 pub(super) fn go_on(state: &mut State) -> Outcome {
     may_begin(state)?;
-    let tip = state.conversation.tip().and_then(|tip| state.conversation.get_mut(tip));
+    let last = state.conversation.tip();
+    let tip = last.and_then(|tip| state.conversation.get(tip));
     let Some(message) = tip.filter(|message| message.role == Role::Assistant) else {
         return Err(Refusal::new(Level::Info, "there is no answer to go on with yet"));
     };
     let id = message.id;
+    state.conversation.begin_step();
+    state.conversation.keep_content(id);
+    let Some(message) = state.conversation.get_mut(id) else {
+        return Ok(Vec::new());
+    };
     let answer = message.answer.get_or_insert_default();
     let before = Before {
         text: message.text.clone(),
@@ -115,9 +127,14 @@ fn ask(state: &mut State) -> Vec<Effect> {
         },
         sampling: state.tuning.sampling.clone(),
         thinking_budget: state.options.thinking_budget,
-        report: false,
+        report: state.options.trace > 0,
+        changes: Vec::new(),
     };
-    vec![Effect::Engine(Command::Generate { turn, request })]
+    record::begin(state, &request);
+    // What is still being read for a return is read with the prompt.
+    let given_up = state.resuming.take().map(Effect::Cancel);
+    let ask = Effect::Engine(Command::Generate { turn, request });
+    given_up.into_iter().chain([ask]).collect()
 }
 
 /// How an answer begins that the model with this fingerprint gives. One that it gave itself goes on behind its very tokens;
@@ -155,6 +172,9 @@ pub(super) fn end_thinking(state: &State) -> Outcome {
 /// Stops the answer under way: one that waits at once, another as soon as the engine says so. `None` where there is none,
 /// or where it is being stopped already.
 pub(super) fn stop(state: &mut State) -> Option<Vec<Effect>> {
+    if state.replay.is_some() || state.titling.is_some() {
+        return Some(drop_aside(state));
+    }
     let running = state.running.as_mut()?;
     match running.phase {
         Phase::Stopping => None,
@@ -169,10 +189,22 @@ pub(super) fn stop(state: &mut State) -> Option<Vec<Effect>> {
 /// Stops the answer and does not wait for the engine's word; what it still says is dropped. For when the conversation or
 /// the model is about to go. One that waits for a model goes on waiting.
 pub(super) fn abandon(state: &mut State) -> Vec<Effect> {
-    let Some(turn) = asked(state) else { return Vec::new() };
-    let mut effects = vec![Effect::Cancel(turn)];
-    effects.extend(end(state, Some(Finish::Stopped)));
+    let mut effects = drop_aside(state);
+    if let Some(turn) = asked(state) {
+        effects.push(Effect::Cancel(turn));
+        effects.extend(end(state, Some(Finish::Stopped)));
+    }
     effects
+}
+
+/// Gives up what the engine was asked beside the conversation: a title, an answer made again, the reading of a session.
+pub(super) fn drop_aside(state: &mut State) -> Vec<Effect> {
+    let turns = [
+        state.titling.take().map(|titling| titling.turn),
+        state.replay.take().map(|replay| replay.turn),
+        state.resuming.take(),
+    ];
+    turns.into_iter().flatten().map(Effect::Cancel).collect()
 }
 
 /// The turn of the answer that the engine was asked for.
@@ -199,6 +231,7 @@ pub(super) fn end(state: &mut State, finish: Option<Finish>) -> Vec<Effect> {
         Some(before) if cut_off && how.tokens.len() <= before.kept => {
             message.text = before.text;
             message.answer = Some(before.answer);
+            state.conversation.drop_step();
             Vec::new()
         }
         None if cut_off && message.text == how.opening && how.thinking.text.is_empty() => {

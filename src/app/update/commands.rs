@@ -4,8 +4,12 @@ use crate::app::command::CommandId;
 use crate::app::notice::Level;
 use crate::app::state::{Overlay, State};
 use crate::domain::sampling::GrammarForm;
+use crate::domain::session::Which;
 
-use super::{Outcome, Refusal, answer, escape, model, prompt, sampling, talk, thinking, window};
+use super::{
+    Outcome, Refusal, answer, describe, escape, model, prompt, replay, sampling, select, session, sessions, talk,
+    thinking, window,
+};
 
 /// Runs a command with these arguments, trimmed.
 pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
@@ -26,6 +30,22 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
             talk::system(state, args);
             Ok(Vec::new())
         }
+        CommandId::Edit => select::edit(state),
+        CommandId::Remove => select::remove(state),
+        CommandId::Undo => select::undo(state),
+        CommandId::Redo => select::redo(state),
+        CommandId::Replay => replay::begin(state),
+        CommandId::Sessions if args.is_empty() => sessions::show(state, ""),
+        CommandId::Sessions => session::open(state, Which::Named(args.to_owned())),
+        CommandId::Search => sessions::show(state, args),
+        CommandId::Title => describe::title(state, args),
+        CommandId::Fork => select::fork(state),
+        CommandId::Pin => describe::pin(state),
+        CommandId::Archive => describe::archive(state),
+        CommandId::Tag => describe::tag(state, args),
+        CommandId::Export => describe::export(state, args),
+        CommandId::Import => describe::import(state, args),
+        CommandId::Delete => describe::delete(state),
         CommandId::Set => sampling::set(state, args),
         CommandId::Preset => sampling::preset(state, args),
         CommandId::SavePreset => sampling::save_preset(state, args),

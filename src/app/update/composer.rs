@@ -19,6 +19,10 @@ pub(super) enum Meant {
 pub(super) fn edited(state: &mut State, text: String) {
     // An echo of a text that we set is no news; it would open a completion that was closed.
     if text != state.draft.text {
+        // Who writes means no message any more, unless it is that one which is written anew.
+        if state.screen.editing.is_none() {
+            state.screen.selected = None;
+        }
         state.draft.edited(text, &state.tuning.presets);
     }
 }
@@ -128,7 +132,7 @@ mod tests {
         let cases = [
             ("/he", 0, vec![draft("")], "", "open"),
             ("/quit", 0, vec![draft(""), Effect::Quit(0)], "", ""),
-            ("/ex", 0, vec![draft(""), Effect::Quit(0)], "", ""),
+            ("/exi", 0, vec![draft(""), Effect::Quit(0)], "", ""),
             ("/se", 0, vec![draft("/set ")], "/set ", ""),
             ("/set", 0, vec![draft("")], "", "open"),
             ("/set ", 0, vec![draft("")], "", "open"),

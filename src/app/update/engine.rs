@@ -8,11 +8,18 @@ use crate::app::state::{Engine, Phase, Running, State};
 use crate::domain::Thought;
 use crate::domain::inference::{Event, Failure, FailureKind, Finish, Part, PrefillProgress, Said, Stats, TurnId};
 
-use super::{answer, model, prompt, window};
+use super::{answer, describe, model, prompt, record, replay, window};
 
 /// Takes in an event.
 pub(super) fn told(state: &mut State, event: Event) -> Vec<Effect> {
     match event {
+        Event::Prompted { turn, digest, .. } if replay::is_of(state, turn) => replay::prompted(state, digest),
+        Event::Token { turn, said } if describe::is_titling(state, turn) && said.part == Part::Answer => {
+            describe::said(state, &said.text);
+        }
+        Event::Finished { turn, .. } if describe::is_titling(state, turn) => return describe::finished(state),
+        Event::Token { turn, said } if replay::is_of(state, turn) => replay::said(state, said.token),
+        Event::Finished { turn, .. } if replay::is_of(state, turn) => return replay::finished(state),
         Event::Loading {
             turn,
             step,
@@ -25,8 +32,11 @@ pub(super) fn told(state: &mut State, event: Event) -> Vec<Effect> {
         Event::Forecast { turn, window } => window::forecast(state, turn, window),
         Event::Noted { turn, words } => noted(state, turn, words),
         Event::Prefill { turn, progress } => prefilled(state, turn, progress),
+        Event::Prompted { turn, path, digest } => record::prompted(state, turn, path, digest),
+        Event::Changed { turn, at, change } => record::changed(state, turn, at, change),
+        Event::Resumable { turn, tokens, .. } => resumable(state, turn, tokens),
         Event::Resumed { turn, thinking, text } => resumed(state, turn, thinking, &text),
-        Event::Token { turn, said } => token(state, turn, &said),
+        Event::Token { turn, said } => token(state, turn, said),
         Event::Finished { turn, finish, stats } => return finished(state, turn, finish, stats),
         Event::Rendered { turn, prompt } => prompt::rendered(state, turn, prompt),
         Event::Failed { turn, failure } => return failed(state, turn, failure),
@@ -52,7 +62,7 @@ fn prefilled(state: &mut State, turn: TurnId, progress: PrefillProgress) {
     }
 }
 
-fn token(state: &mut State, turn: TurnId, said: &Said) {
+fn token(state: &mut State, turn: TurnId, said: Said) {
     let Some(running) = current(&mut state.running, turn) else {
         return;
     };
@@ -78,6 +88,8 @@ fn token(state: &mut State, turn: TurnId, said: &Said) {
     }
     if let Some(token) = said.token {
         answer.tokens.push(token);
+        answer.bytes.extend(said.bytes);
+        record::trace(answer, said.report, state.options.trace as usize);
         state.context_used = state.context_used.saturating_add(1);
     }
 }
@@ -121,6 +133,10 @@ fn finished(state: &mut State, turn: TurnId, finish: Finish, counts: Stats) -> V
         if answer.stats.thinking_tokens > 0 {
             answer.thinking.time = answer.stats.thinking;
         }
+        if let Some(take) = answer.takes.last_mut() {
+            take.seed = counts.seed;
+        }
+        record::settle_bytes(answer, &message.text);
         silent = counts.generated == 0 || message.text == answer.opening;
     }
     match finish {
@@ -139,6 +155,13 @@ fn finished(state: &mut State, turn: TurnId, finish: Finish, counts: Stats) -> V
         }
     }
     answer::end(state, Some(finish))
+}
+
+/// The conversation is in the KV cache, and nothing was asked since.
+fn resumable(state: &mut State, turn: TurnId, tokens: u32) {
+    if state.resuming.take_if(|resuming| *resuming == turn).is_some() {
+        state.context_used = tokens;
+    }
 }
 
 fn noted(state: &mut State, turn: TurnId, words: String) {
@@ -161,6 +184,11 @@ fn full(context: u32) -> String {
 fn failed(state: &mut State, turn: TurnId, failure: Failure) -> Vec<Effect> {
     if model::loading(state) == Some(turn) {
         return model::failed(state, failure);
+    }
+    if replay::is_of(state, turn) || describe::is_titling(state, turn) {
+        (state.replay, state.titling) = (None, None);
+        state.tell(Level::Error, failure.message);
+        return Vec::new();
     }
     let answering = current(&mut state.running, turn).is_some();
     if !answering && !prompt::withdraw(state, turn) {
@@ -187,6 +215,7 @@ fn died(state: &mut State, reason: String) -> Vec<Effect> {
     state.tell(Level::Error, model::dead(&reason));
     state.engine = Engine::Dead(reason);
     state.resident = None;
+    (state.replay, state.titling) = (None, None);
     prompt::withdraw_any(state);
     answer::end(state, None)
 }

@@ -5,8 +5,9 @@ use std::time::Duration;
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::state::State;
+use crate::domain::inference::Command;
 
-use super::{answer, composer, model};
+use super::{answer, composer, model, session, sessions};
 
 /// Two interrupts this close are meant to end quipu.
 const TWICE: Duration = Duration::from_secs(2);
@@ -15,7 +16,15 @@ const TWICE: Duration = Duration::from_secs(2);
 ///
 /// A notice that is only good to know goes away by itself; it does not take the stroke that is meant for an answer.
 pub(super) fn escape(state: &mut State) -> Vec<Effect> {
-    if state.draft.completion.take().is_some() || state.screen.overlay.take().is_some() {
+    if sessions::escape(state) || state.draft.completion.take().is_some() || state.screen.overlay.take().is_some() {
+        return Vec::new();
+    }
+    if state.screen.editing.take().is_some() {
+        state.screen.selected = None;
+        state.draft.sent();
+        return vec![composer::set(state, String::new())];
+    }
+    if state.screen.selected.take().is_some() {
         return Vec::new();
     }
     let notice = state.notices.current(state.now).map(|notice| notice.level);
@@ -59,14 +68,21 @@ pub(super) fn quit_if_empty(state: &mut State) -> Vec<Effect> {
 /// Ends quipu as a signal asks: with the exit code that shells give to it.
 pub(super) fn terminate(state: &mut State, signal: i32) -> Vec<Effect> {
     let code = u8::try_from(signal.saturating_add(128)).unwrap_or(1);
-    quit(state, code)
+    let mut effects = quit(state, code);
+    // Whoever sends a signal does not wait for what can be made again.
+    effects.retain(|effect| !matches!(effect, Effect::Engine(Command::Keep { .. })));
+    effects
 }
 
 /// Ends quipu with this exit code. What the engine is busy with is cancelled, so that it lets go at once.
-pub(super) fn quit(state: &State, code: u8) -> Vec<Effect> {
+pub(super) fn quit(state: &mut State, code: u8) -> Vec<Effect> {
     let busy = answer::asked(state).or_else(|| model::loading(state));
-    busy.map(Effect::Cancel)
-        .into_iter()
-        .chain([Effect::Quit(code)])
-        .collect()
+    let mut effects: Vec<_> = busy.map(Effect::Cancel).into_iter().collect();
+    effects.extend(
+        session::leave(state)
+            .into_iter()
+            .filter(|effect| !matches!(effect, Effect::Cancel(_))),
+    );
+    effects.push(Effect::Quit(code));
+    effects
 }

@@ -5,6 +5,7 @@
 mod answer;
 mod commands;
 mod composer;
+pub mod describe;
 mod engine;
 mod escape;
 #[cfg(test)]
@@ -18,17 +19,25 @@ mod opening_tests;
 mod prompt;
 #[cfg(test)]
 mod random;
+mod record;
+pub mod replay;
 mod sampling;
 #[cfg(test)]
 mod scene;
 mod scroll;
+mod select;
 mod send;
+mod session;
+#[cfg(test)]
+mod session_tests;
+mod sessions;
 mod talk;
 #[cfg(test)]
 mod talk_tests;
 #[cfg(test)]
 mod tests;
 mod thinking;
+mod warm;
 mod window;
 
 use super::action::Action;
@@ -36,6 +45,9 @@ use super::effect::Effect;
 use super::msg::Msg;
 use super::notice::Level;
 use super::state::State;
+use sessions::Deed;
+
+pub(in crate::app) use session::{ask_for, due};
 
 /// What came of something that was asked for: what is to be done, or why it is not.
 type Outcome = Result<Vec<Effect>, Refusal>;
@@ -57,6 +69,12 @@ impl Refusal {
 
 /// Takes in what happened, changes the state, and returns what is to be done. Equal inputs give equal outputs.
 pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
+    let mut effects = decide(state, msg);
+    session::keep(state, &mut effects);
+    effects
+}
+
+fn decide(state: &mut State, msg: Msg) -> Vec<Effect> {
     match msg {
         // Time never runs backwards here, whatever a clock says.
         Msg::Tick(now) => state.now = state.now.max(now),
@@ -66,6 +84,8 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::Notice(level, text) => state.tell(level, text),
         Msg::Action(action) => return act(state, action),
         Msg::Engine(event) => return engine::told(state, event),
+        Msg::Store(event) => return session::told(state, event),
+        Msg::TypedOver(typed) => return sessions::typed(state, typed),
         Msg::Grammar(read) => return sampling::grammar_read(state, read),
         Msg::PresetSaved(name, written) => sampling::preset_saved(state, &name, written),
         Msg::Terminate(signal) => return escape::terminate(state, signal),
@@ -88,6 +108,14 @@ fn act(state: &mut State, action: Action) -> Vec<Effect> {
             let outcome = talk::next_version(state);
             return settle(state, outcome);
         }
+        Action::SelectPrevious => select::step(state, select::Direction::Up),
+        Action::SelectNext => select::step(state, select::Direction::Down),
+        Action::Take => return deed(state, Deed::Open),
+        Action::Pin => return deed(state, Deed::Pin),
+        Action::Archive => return deed(state, Deed::Archive),
+        Action::Rename => return deed(state, Deed::Rename),
+        Action::Delete => return deed(state, Deed::Delete),
+        Action::ShowArchived => return deed(state, Deed::ShowArchived),
         Action::Escape => return escape::escape(state),
         Action::Interrupt => return escape::interrupt(state),
         Action::QuitIfEmpty => return escape::quit_if_empty(state),
@@ -108,6 +136,12 @@ fn act(state: &mut State, action: Action) -> Vec<Effect> {
         Action::Newline => {}
     }
     Vec::new()
+}
+
+/// Does something in the panel of sessions.
+fn deed(state: &mut State, deed: Deed) -> Vec<Effect> {
+    let outcome = sessions::act(state, deed);
+    settle(state, outcome)
 }
 
 /// Does what was decided, or says why not.

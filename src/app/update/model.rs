@@ -7,7 +7,7 @@ use crate::domain::inference::{Failure, FailureKind, LoadStep, ModelInfo, TurnId
 
 use crate::domain::preset::PLAIN_PRESET;
 
-use super::{Outcome, Refusal, answer, listing, prompt};
+use super::{Outcome, Refusal, answer, listing, prompt, warm};
 
 /// The model that can be talked to now.
 ///
@@ -96,7 +96,9 @@ pub(super) fn ready(state: &mut State, turn: TurnId, model: Box<ModelInfo>) -> V
     state.resident = None;
     state.context_used = 0;
     state.window = Window::default();
-    answer::resume(state)
+    let mut effects = answer::resume(state);
+    effects.extend(warm::resume(state));
+    effects
 }
 
 /// A wish about thinking that the template knows nothing of.

@@ -3,37 +3,21 @@
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::state::{Overlay, State};
-use crate::domain::inference::{ChatMessage, Command, Opening, PromptRequest, PromptView, Token, TurnId};
-use crate::domain::{Message, MessageId, Role};
+use crate::domain::inference::{Command, Opening, PromptRequest, PromptView, TurnId};
+use crate::domain::{MessageId, Role, replay};
 
 use super::{Outcome, Refusal, answer, model};
 
 /// What the model with this fingerprint is given to answer `end`: the system prompt, if any, and the path.
 pub(super) fn request(state: &State, end: Option<MessageId>, fingerprint: &str) -> PromptRequest {
     let talk = &state.conversation;
-    let system = talk.system.iter().map(|text| ChatMessage::new(Role::System, text));
-    let said = talk.path_to(end).into_iter().map(|message| ChatMessage {
-        role: message.role,
-        content: message.text.clone(),
-        thinking: message
-            .answer
-            .as_ref()
-            .map_or_else(String::new, |answer| answer.thinking.text.clone()),
-        tokens: own_tokens(message, fingerprint),
-    });
     PromptRequest {
-        messages: system.chain(said).collect(),
+        messages: replay::messages(talk, end, talk.system(), fingerprint),
         opening: Opening::default(),
         thinking: state.options.thinking,
         overflow: state.options.overflow,
         max_tokens: state.options.max_tokens,
     }
-}
-
-/// The ids of an answer that this very model gave.
-fn own_tokens(message: &Message, fingerprint: &str) -> Option<Vec<Token>> {
-    let answer = message.answer.as_ref()?;
-    (answer.model == fingerprint && !answer.tokens.is_empty()).then(|| answer.tokens.clone())
 }
 
 /// Asks for the exact prompt of the last question and shows it as soon as it comes.

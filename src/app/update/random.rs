@@ -1,6 +1,6 @@
 //! Any sequence of messages, with turns near the current ones: what must hold whatever happens.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -8,13 +8,15 @@ use proptest::prelude::*;
 use crate::app::action::{ACTIONS, Action};
 use crate::app::command::COMMANDS;
 use crate::app::notice::Level;
+use crate::app::sessions::Typed;
 use crate::app::state::{Engine, Overlay, Phase, Scroll, State, ViewInfo};
 use crate::app::{Effect, Msg, update};
-use crate::domain::Role;
 use crate::domain::inference::{
-    BenchResult, Command, Event, Failure, FailureKind, Finish, LoadStep, Part, PrefillProgress, PromptView, Said,
-    Stats, Token, TurnId, Window,
+    BenchResult, Change, Command, Event, Failure, FailureKind, Finish, LoadStep, Part, PrefillProgress, PromptView,
+    Said, Stats, Token, TurnId, Window,
 };
+use crate::domain::session::{Details, NotOpened, Opened, SessionId, SessionKey, StoreCommand, StoreEvent, Summary};
+use crate::domain::{Changes, Conversation, Role};
 
 use super::scene;
 
@@ -91,7 +93,7 @@ fn events() -> impl Strategy<Value = Event> {
         token: token.map(Token),
         part: if thinks { Part::Thinking } else { Part::Answer },
         text,
-        report: None,
+        ..Said::default()
     });
     let counts = any::<(u32, u32, u32)>();
     prop_oneof![
@@ -107,6 +109,9 @@ fn events() -> impl Strategy<Value = Event> {
         1 => windows().prop_map(move |window| Event::Window { turn, window }),
         1 => windows().prop_map(move |window| Event::Forecast { turn, window }),
         1 => any::<(u32, u32)>().prop_map(move |(keep, discard)| Event::Shift { turn, keep, discard }),
+        2 => "[a-z]{0,3}".prop_map(move |digest| Event::Prompted { turn, path: String::new(), digest }),
+        1 => any::<u32>().prop_map(move |at| Event::Changed { turn, at, change: Change::EndThinking }),
+        1 => any::<(u32, u32)>().prop_map(move |(tokens, restored)| Event::Resumable { turn, tokens, restored }),
         1 => Just(Event::Noted { turn, words: "a word".to_owned() }),
         1 => "[a-z]{0,3}".prop_map(move |text| Event::Resumed { turn, thinking: text.clone(), text }),
         6 => said.prop_map(move |said| Event::Token { turn, said }),
@@ -132,6 +137,9 @@ fn named(mut event: Event, of: TurnId) -> Event {
         | Event::Shift { turn, .. }
         | Event::Forecast { turn, .. }
         | Event::Noted { turn, .. }
+        | Event::Prompted { turn, .. }
+        | Event::Changed { turn, .. }
+        | Event::Resumable { turn, .. }
         | Event::Prefill { turn, .. }
         | Event::Resumed { turn, .. }
         | Event::Token { turn, .. }
@@ -166,6 +174,20 @@ fn texts() -> impl Strategy<Value = String> {
         "/retry",
         "/prompt",
         "/new",
+        "/edit",
+        "/remove",
+        "/undo",
+        "/redo",
+        "/fork",
+        "/sessions",
+        "/sessions 1",
+        "/search a",
+        "/title",
+        "/title auto",
+        "/tag a b",
+        "/delete",
+        "/replay",
+        "/export a.md",
         "  ",
         "",
     ];
@@ -198,6 +220,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
                 top: top.into(),
                 overlay: overlay.into(),
                 overlay_viewport: overlay_viewport.into(),
+                reveal: (top < overlay).then_some((top.into(), overlay.into())),
             }
         });
     let levels = proptest::sample::select(vec![Level::Info, Level::Warn, Level::Error]);
@@ -210,6 +233,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => (levels, texts()).prop_map(|(level, text)| Msg::Notice(level, text)),
         1 => any::<i32>().prop_map(Msg::Terminate),
         1 => Just(Msg::Engine(Event::Died { reason: "x".to_owned() })),
+        6 => stored().prop_map(Msg::Store),
+        1 => texts().prop_map(|text| Msg::TypedOver(Typed::Text(text))),
+        1 => Just(Msg::TypedOver(Typed::Backspace)),
     ];
     let step = prop_oneof![
         20 => (events(), of()).prop_map(|(event, of)| Step::Told(event, of)),
@@ -228,6 +254,9 @@ fn turn_of(event: &Event) -> Option<TurnId> {
         | Event::Shift { turn, .. }
         | Event::Forecast { turn, .. }
         | Event::Noted { turn, .. }
+        | Event::Prompted { turn, .. }
+        | Event::Changed { turn, .. }
+        | Event::Resumable { turn, .. }
         | Event::Prefill { turn, .. }
         | Event::Resumed { turn, .. }
         | Event::Token { turn, .. }
@@ -250,9 +279,15 @@ fn current(state: &State) -> Vec<TurnId> {
         Some(Overlay::Prompt { turn, .. }) => Some(turn),
         _ => None,
     };
+    let aside = [
+        state.replay.as_ref().map(|replay| replay.turn),
+        state.titling.as_ref().map(|titling| titling.turn),
+        state.resuming,
+    ];
     answer
         .map(|running| running.turn)
         .into_iter()
+        .chain(aside.into_iter().flatten())
         .chain(load)
         .chain(prompt)
         .collect()
@@ -265,6 +300,10 @@ struct Seen {
     sent: BTreeSet<String>,
     /// The last turn that an effect gave out.
     turn: TurnId,
+    /// The last ticket of a save.
+    ticket: u64,
+    /// What a store would have.
+    kept: BTreeMap<SessionKey, Changes>,
 }
 
 /// One message, and all that must hold after it.
@@ -286,12 +325,24 @@ fn step(state: &mut State, seen: &mut Seen, msg: Msg) -> Result<(), TestCaseErro
         prop_assert_eq!(&effects, &[]);
     }
     if let Msg::Viewed(_) = msg {
-        prop_assert_eq!(&effects, &update(&mut twin, msg));
+        prop_assert_eq!(&effects, &update(&mut twin, msg.clone()));
         prop_assert_eq!(&twin, &*state, "the same frame twice changed something");
+    }
+    if let Msg::Store(StoreEvent::Opened {
+        key,
+        opened: Ok(opened),
+    }) = msg
+        && before.keeping.opening.as_ref().is_some_and(|(asked, _)| *asked == key)
+    {
+        // It is on the disk already.
+        let mut there = opened.conversation;
+        there.keep_all();
+        seen.kept.insert(key, there.changes(None));
     }
     check_effects(state, seen, &effects)?;
     check_answer(state)?;
     check_texts(state, seen)?;
+    check_kept(state, seen)?;
     let _ = state.wakes_at();
     prop_assert!(state.screen.scroll != Scroll::At(state.screen.view.end()));
     Ok(())
@@ -301,7 +352,9 @@ fn check_effects(state: &State, seen: &mut Seen, effects: &[Effect]) -> Result<(
     for effect in effects {
         match effect {
             Effect::Load { turn, .. }
-            | Effect::Engine(Command::Generate { turn, .. } | Command::Render { turn, .. }) => {
+            | Effect::Engine(
+                Command::Generate { turn, .. } | Command::Render { turn, .. } | Command::Resume { turn, .. },
+            ) => {
                 prop_assert!(*turn > seen.turn, "turns grow");
                 prop_assert!(current(state).contains(turn), "what is asked for is waited for");
                 seen.turn = *turn;
@@ -321,7 +374,16 @@ fn check_effects(state: &State, seen: &mut Seen, effects: &[Effect]) -> Result<(
                 prop_assert!(ending || stopping || !wanted, "a cancel hit what is wanted");
             }
             Effect::Engine(Command::Load { .. } | Command::Bench { .. }) => prop_assert!(false, "{effect:?}"),
-            Effect::SetDraft(_)
+            Effect::Store(StoreCommand::Save {
+                ticket, key, changes, ..
+            }) => {
+                prop_assert!(*ticket > seen.ticket, "tickets grow");
+                seen.ticket = *ticket;
+                seen.kept.entry(*key).or_default().absorb(changes.clone());
+            }
+            Effect::Store(_)
+            | Effect::Engine(Command::Keep { .. })
+            | Effect::SetDraft(_)
             | Effect::ReadGrammar { .. }
             | Effect::SavePreset(_)
             | Effect::Redraw
@@ -355,12 +417,62 @@ fn check_answer(state: &State) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// What is kept is what there is, but for the answer under way.
+fn check_kept(state: &State, seen: &Seen) -> Result<(), TestCaseError> {
+    if !state.keeping.on || state.running.is_some() || state.session.read_only {
+        return Ok(());
+    }
+    let kept = seen.kept.get(&state.key()).cloned().unwrap_or_default();
+    if kept.is_empty() {
+        prop_assert!(state.conversation.messages().is_empty(), "nothing is kept");
+        return Ok(());
+    }
+    let back = Conversation::restore(kept.messages, kept.head.unwrap_or_default()).unwrap();
+    prop_assert_eq!(back.messages(), state.conversation.messages());
+    prop_assert_eq!(back.head(), state.conversation.head());
+    Ok(())
+}
+
+/// What was said in sessions that are opened.
+const FROM_DISK: &str = "from the disk";
+
+/// What a store could tell.
+fn stored() -> impl Strategy<Value = StoreEvent> {
+    let ids = (0_i64..3).prop_map(SessionId);
+    let opened = (any::<bool>(), ids.clone()).prop_map(|(held, id)| {
+        let mut conversation = Conversation::default();
+        conversation.push(Role::User, FROM_DISK, 1);
+        let _ = conversation.changes(None);
+        Opened {
+            id,
+            details: Details::default(),
+            conversation,
+            held,
+        }
+    });
+    prop_oneof![
+        4 => (0_u64..9, 0_u32..4, ids).prop_map(|(ticket, key, id)| StoreEvent::Saved { ticket, key: SessionKey(key), id }),
+        1 => (0_u64..9).prop_map(|ticket| StoreEvent::Unsaved { ticket, words: "full".to_owned() }),
+        1 => Just(StoreEvent::Emptied { words: "damaged".to_owned() }),
+        2 => (0_u32..6, opened).prop_map(|(key, opened)| {
+            StoreEvent::Opened { key: SessionKey(key), opened: Ok(Box::new(opened)) }
+        }),
+        1 => (0_u32..6).prop_map(|key| {
+            StoreEvent::Opened { key: SessionKey(key), opened: Err(NotOpened::Unknown("none".to_owned())) }
+        }),
+        1 => (0_u64..9).prop_map(|request| StoreEvent::Listed { request, sessions: Ok(vec![Summary::default()]) }),
+        1 => (0_u64..9).prop_map(|request| StoreEvent::Found { request, hits: Ok(Vec::new()) }),
+        1 => Just(StoreEvent::Done(Ok("done".to_owned()))),
+    ]
+}
+
 fn check_texts(state: &State, seen: &mut Seen) -> Result<(), TestCaseError> {
     let asked = state
         .conversation
         .messages()
         .iter()
-        .filter(|message| message.role == Role::User);
+        // What came from the disk is there still.
+        .filter(|message| message.role == Role::User && message.text != FROM_DISK);
     seen.sent.extend(asked.map(|message| message.text.clone()));
     for text in &seen.sent {
         let said = state
@@ -379,8 +491,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn whatever_happens(steps in steps()) {
+    fn whatever_happens(steps in steps(), kept in any::<bool>()) {
         let mut state = scene::loading();
+        if kept {
+            state.keep(1_000, None);
+        }
         let mut seen = Seen { turn: state.turn, ..Seen::default() };
         for what in steps {
             match what {

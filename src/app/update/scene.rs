@@ -117,7 +117,7 @@ pub(super) fn think(state: &mut State, token: i32, text: &str) {
         token: Some(Token(token)),
         part: Part::Thinking,
         text: text.to_owned(),
-        report: None,
+        ..Said::default()
     };
     let turn = turn(state);
     assert_eq!(update(state, Msg::Engine(Event::Token { turn, said })), []);

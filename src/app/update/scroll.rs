@@ -1,6 +1,8 @@
 //! Scrolling: the open overlay where there is one, else the transcript. How much there is comes from the last frame.
 
-use crate::app::state::{Scroll, State, ViewInfo};
+use crate::app::state::{Overlay, Scroll, State, ViewInfo};
+
+use super::sessions;
 
 /// Which way a page goes.
 #[derive(Clone, Copy)]
@@ -19,8 +21,11 @@ pub(super) fn by(state: &mut State, lines: i64) {
     let screen = &mut state.screen;
     let moved = |top: u32, end: u32| (i64::from(top) + lines).clamp(0, i64::from(end)) as u32;
     if let Some(overlay) = &mut screen.overlay {
-        let top = overlay.top_mut();
-        *top = moved(*top, screen.view.overlay_end());
+        if let Some(top) = overlay.top_mut() {
+            *top = moved(*top, screen.view.overlay_end());
+        } else {
+            sessions::step(state, lines);
+        }
         return;
     }
     let end = screen.view.end();
@@ -63,10 +68,27 @@ pub(super) fn viewed(state: &mut State, info: ViewInfo) {
     if let Scroll::At(_) = screen.scroll {
         screen.scroll = at(info.top, info.end());
     }
-    if let Some(overlay) = &mut screen.overlay {
-        let top = overlay.top_mut();
+    if let Some(top) = screen.overlay.as_mut().and_then(Overlay::top_mut) {
         *top = (*top).min(info.overlay_end());
     }
+    reveal(state, info);
+}
+
+/// Scrolls to the message that is to be seen, once the frame said where it is.
+fn reveal(state: &mut State, info: ViewInfo) {
+    let Some((start, end)) = info.reveal.filter(|_| state.screen.reveal.take().is_some()) else {
+        return;
+    };
+    let bottom = info.top.saturating_add(info.viewport);
+    // All of it where it fits, else its beginning.
+    let top = if start < info.top || end.saturating_sub(start) > info.viewport {
+        start
+    } else if end > bottom {
+        end.saturating_sub(info.viewport)
+    } else {
+        return;
+    };
+    state.screen.scroll = at(top, info.end());
 }
 
 /// The end is a place to stay at.
@@ -77,7 +99,6 @@ fn at(top: u32, end: u32) -> Scroll {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::state::Overlay;
     use crate::app::update::scene::{act, ready};
     use crate::app::{Action, Msg, update};
 
@@ -90,6 +111,7 @@ mod tests {
             top: 90,
             overlay: 30,
             overlay_viewport: 10,
+            reveal: None,
         };
         assert_eq!(update(&mut state, Msg::Viewed(view)), []);
         state
@@ -170,6 +192,7 @@ mod tests {
             top: 45,
             overlay: 12,
             overlay_viewport: 10,
+            reveal: None,
         };
         update(&mut state, Msg::Viewed(small));
         assert_eq!(state.screen.scroll, Scroll::Follow);

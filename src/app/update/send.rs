@@ -7,7 +7,7 @@ use crate::app::state::State;
 use crate::domain::Role;
 
 use super::composer::Meant;
-use super::{Outcome, Refusal, answer, commands, composer};
+use super::{Outcome, Refusal, answer, commands, composer, session};
 
 /// Sends the draft, or first takes the completion that is meant. A refused draft stays as it is.
 pub(super) fn send(state: &mut State) -> Vec<Effect> {
@@ -45,9 +45,18 @@ fn line(state: &mut State, text: &str) -> Outcome {
 
 fn message(state: &mut State, text: &str) -> Outcome {
     answer::may_begin(state)?;
-    let before = state.conversation.tip();
-    state.conversation.push(Role::User, text);
-    let answer = state.conversation.push(Role::Assistant, "");
+    let (before, now) = (state.conversation.tip(), state.clock());
+    state.conversation.begin_step();
+    match state.screen.editing.take() {
+        Some(edited) => {
+            state.conversation.push_version(edited, text, now);
+        }
+        None => {
+            state.conversation.push(Role::User, text, now);
+        }
+    }
+    session::entitle(state, text);
+    let answer = state.conversation.push(Role::Assistant, "", now);
     Ok(answer::begin(state, answer, before))
 }
 

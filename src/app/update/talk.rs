@@ -2,36 +2,33 @@
 
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
-use crate::app::state::{Overlay, Scroll, State};
-use crate::domain::inference::Window;
+use crate::app::state::{Overlay, Session, State};
 use crate::domain::{Conversation, MessageId, Role};
 
-use super::{Outcome, Refusal, answer};
+use super::{Outcome, Refusal, answer, select, session};
 
 /// Begins a new conversation under the same system prompt. An answer under way is stopped.
 pub(super) fn renew(state: &mut State) -> Vec<Effect> {
-    let cancel = answer::asked(state).map(Effect::Cancel);
-    state.running = None;
-    state.before = None;
-    let system = state.conversation.system.take();
-    state.conversation = Conversation::default();
-    state.begun += 1;
-    state.conversation.system = system;
-    state.screen.scroll = Scroll::Follow;
-    state.screen.overlay = None;
-    state.context_used = 0;
-    state.window = Window::default();
-    cancel.into_iter().collect()
+    let system = state.conversation.system().map(str::to_owned);
+    let effects = session::leave(state);
+    session::enter(state, Conversation::under(system), Session::default());
+    effects
 }
 
 /// Answers the last question again, as another version; a question without an answer is answered.
 pub(super) fn retry(state: &mut State) -> Outcome {
     answer::may_begin(state)?;
-    let before = state.conversation.tip();
+    let (before, now) = (state.conversation.tip(), state.clock());
     let last = before.and_then(|tip| state.conversation.get(tip));
     let answer = match last.map(|message| (message.role, message.id)) {
-        Some((Role::Assistant, id)) => state.conversation.push_version(id, ""),
-        Some((Role::User, _)) => Some(state.conversation.push(Role::Assistant, "")),
+        Some((Role::Assistant, id)) => {
+            state.conversation.begin_step();
+            state.conversation.push_version(id, "", now)
+        }
+        Some((Role::User, _)) => {
+            state.conversation.begin_step();
+            Some(state.conversation.push(Role::Assistant, "", now))
+        }
         Some((Role::System, _)) | None => None,
     };
     match answer {
@@ -52,13 +49,16 @@ pub(super) fn next_version(state: &mut State) -> Outcome {
 
 fn turn_to(state: &mut State, other: impl FnOnce(&[MessageId], usize) -> Option<MessageId>) -> Outcome {
     answer::idle(state)?;
-    let path = state.conversation.path();
-    let shown = path.iter().rev().find(|message| message.role == Role::Assistant);
-    if let Some(shown) = shown.map(|message| message.id) {
+    if let Some(shown) = select::versioned(state) {
         let versions = state.conversation.versions(shown);
         let at = versions.iter().position(|id| *id == shown).unwrap_or(0);
         if let Some(id) = other(&versions, at) {
+            state.conversation.begin_step();
             state.conversation.select(id);
+            if state.screen.selected.is_some() {
+                state.screen.selected = Some(id);
+                state.screen.reveal = Some(id);
+            }
         }
     }
     Ok(Vec::new())
@@ -86,9 +86,9 @@ pub(super) fn prefill(state: &mut State, text: &str) -> Vec<Effect> {
 
 /// `/system`: shows, sets or removes the system prompt.
 pub(super) fn system(state: &mut State, text: &str) {
-    match (text, &state.conversation.system) {
+    match (text, state.conversation.system()) {
         ("", Some(system)) => {
-            let text = system.clone();
+            let text = system.to_owned();
             state.screen.overlay = Some(Overlay::Text {
                 title: "system prompt".to_owned(),
                 text,
@@ -97,11 +97,11 @@ pub(super) fn system(state: &mut State, text: &str) {
         }
         ("", None) => state.tell(Level::Info, "there is no system prompt: /system TEXT sets one"),
         (off, _) if off.eq_ignore_ascii_case("off") => {
-            state.conversation.system = None;
+            state.conversation.set_system(None);
             state.tell(Level::Info, "the system prompt is gone from the next message on");
         }
         (text, _) => {
-            state.conversation.system = Some(text.to_owned());
+            state.conversation.set_system(Some(text.to_owned()));
             state.tell(Level::Info, "the system prompt holds from the next message on");
         }
     }

@@ -55,7 +55,7 @@ fn a_retry_that_says_nothing_returns_to_what_was_shown() {
 #[test]
 fn a_retry_answers_a_question_that_has_no_answer() {
     let mut state = ready();
-    state.conversation.push(Role::User, "hello");
+    state.conversation.push(Role::User, "hello", 0);
     let asked = generate(2, vec![message(Role::User, "hello", None)]);
     assert_eq!(act(&mut state, RETRY), [asked]);
     act(&mut state, Action::Escape);
@@ -84,9 +84,7 @@ fn a_new_conversation_keeps_the_system_prompt_alone() {
     send(&mut state, "/system Be terse.");
     state.screen.scroll = Scroll::At(1);
     assert_eq!(send(&mut state, "/clear"), [draft(""), Effect::Cancel(TurnId(2))]);
-    let mut empty = Conversation::default();
-    empty.system = Some("Be terse.".to_owned());
-    assert_eq!(state.conversation, empty);
+    assert_eq!(state.conversation, Conversation::under(Some("Be terse.".to_owned())));
     assert_eq!((state.running.as_ref(), state.context_used), (None, 0));
     assert_eq!(state.screen.scroll, Scroll::Follow);
     let mut state = loading();
@@ -115,9 +113,9 @@ fn the_system_prompt_is_shown_set_and_removed() {
     for (typed, words, system) in steps {
         assert_eq!(send(&mut state, typed), [draft("")]);
         assert_eq!(last_notice(&state), (Level::Info, words));
-        assert_eq!(state.conversation.system.as_deref(), system);
+        assert_eq!(state.conversation.system(), system);
     }
-    state.conversation.system = Some("Be terse.".to_owned());
+    state.conversation.set_system(Some("Be terse.".to_owned()));
     send(&mut state, "/system");
     let (title, text) = ("system prompt".to_owned(), "Be terse.".to_owned());
     assert_eq!(state.screen.overlay, Some(Overlay::Text { title, text, top: 0 }));

@@ -53,9 +53,11 @@ fn a_message_is_sent_and_answered() {
             context_used: 40,
             ..Stats::default()
         },
+        takes: answer.takes.clone(),
         ..Answer::default()
     };
     assert_eq!(answer, told);
+    assert_eq!(answer.takes.len(), 1);
     assert_eq!(state.notices.all(), []);
 }
 

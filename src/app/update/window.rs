@@ -1,7 +1,6 @@
 //! The conversation against the context: what is left out, what was forgotten, what is about to be, and the commands that
 //! change either side.
 
-use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::state::State;
 use crate::domain::inference::{Overflow, TurnId, Window};
@@ -129,7 +128,8 @@ pub(super) fn reload_with(state: &mut State, option: &'static str, value: &str) 
     row.set(&mut state.options.load, value)
         .map_err(|refused| Refusal::new(Level::Warn, refused.to_string()))?;
     let name = state.loaded.clone();
-    let load: Vec<Effect> = vec![state.load(name)];
+    let mut load = answer::drop_aside(state);
+    load.push(state.load(name));
     Ok(load)
 }
 

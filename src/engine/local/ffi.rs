@@ -26,6 +26,26 @@ const SEQUENCE: sys::llama_seq_id = 0;
 /// `LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY` of llama.h: only what cannot be cut off at the end, which is all that is needed to
 /// return to an earlier state.
 const PARTIAL_STATE: sys::llama_state_seq_flags = 1;
+/// All that is remembered of a sequence.
+const WHOLE_STATE: sys::llama_state_seq_flags = 0;
+
+/// What of a sequence's memory is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// What a recurrent or hybrid model remembers beside its attention cache.
+    Recurrent,
+    /// All of it.
+    Whole,
+}
+
+impl Part {
+    const fn flags(self) -> sys::llama_state_seq_flags {
+        match self {
+            Self::Recurrent => PARTIAL_STATE,
+            Self::Whole => WHOLE_STATE,
+        }
+    }
+}
 
 /// How a context is made, in tokens and threads.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -414,25 +434,28 @@ impl Context {
         true
     }
 
-    /// A copy of what a recurrent or hybrid model remembers of the sequence beside its attention cache.
-    pub(super) fn state(&mut self) -> Option<Vec<u8>> {
+    /// A copy of what the model remembers of the sequence.
+    pub(super) fn state(&mut self, part: Part) -> Option<Vec<u8>> {
+        let flags = part.flags();
         // SAFETY: `raw` is live and not shared; the buffer is as long as llama.cpp said it must be.
         unsafe {
-            let size = sys::llama_state_seq_get_size_ext(self.raw.as_ptr(), SEQUENCE, PARTIAL_STATE);
+            let size = sys::llama_state_seq_get_size_ext(self.raw.as_ptr(), SEQUENCE, flags);
             let mut state = vec![0_u8; size];
             let written =
-                sys::llama_state_seq_get_data_ext(self.raw.as_ptr(), state.as_mut_ptr(), size, SEQUENCE, PARTIAL_STATE);
+                sys::llama_state_seq_get_data_ext(self.raw.as_ptr(), state.as_mut_ptr(), size, SEQUENCE, flags);
             (size > 0 && written == size).then_some(state)
         }
     }
 
     /// Puts back what [`Self::state`] copied when the sequence had `len` tokens, and forgets the tokens behind. Says whether it
     /// could; where not, clear the sequence.
-    pub(super) fn restore(&mut self, state: &[u8], len: u32) -> bool {
+    pub(super) fn restore(&mut self, part: Part, state: &[u8], len: u32) -> bool {
         self.has_logits = false;
-        // SAFETY: `raw` is live and not shared; the bytes are those that llama.cpp wrote for this very context.
+        let flags = part.flags();
+        // SAFETY: `raw` is live and not shared; the bytes are those that this llama.cpp wrote for this model in
+        // a context of this kind: whoever kept them checks that.
         let read = unsafe {
-            sys::llama_state_seq_set_data_ext(self.raw.as_ptr(), state.as_ptr(), state.len(), SEQUENCE, PARTIAL_STATE)
+            sys::llama_state_seq_set_data_ext(self.raw.as_ptr(), state.as_ptr(), state.len(), SEQUENCE, flags)
         };
         read == state.len() && self.truncate(len)
     }

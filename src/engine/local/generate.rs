@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use crate::domain::inference::{
-    ChatMessage, Event, Failure, FailureKind, Finish, GenerateRequest, Opening, Overflow, PromptRequest, PromptView,
-    Said, Stats, Token, TurnId, Window,
+    Change, ChatMessage, Event, Failure, FailureKind, Finish, GenerateRequest, Opening, Overflow, PromptRequest,
+    PromptView, Said, Stats, Token, TurnId, Window,
 };
 use crate::domain::{Role, Sampling};
+use crate::engine::digest;
 
 use super::ffi::{DecodeError, Logits};
 use super::load::Loaded;
@@ -49,6 +50,11 @@ impl Local<'_> {
         if window.left_out > 0 {
             self.tell(Event::Window { turn: id, window });
         }
+        self.tell(Event::Prompted {
+            turn: id,
+            path: prompt.path,
+            digest: digest::of_tokens(&prompt.tokens),
+        });
         turn.listen(loaded.prompter.splitter(prompt.begun));
         let said = &request.prompt.opening.said;
         if !said.is_empty() {
@@ -86,7 +92,7 @@ impl Local<'_> {
             if self.ends.cancel.is_stopped(id) {
                 return Ok(Finish::Stopped);
             }
-            self.heed(loaded, turn, &mut sampler, request.thinking_budget);
+            self.heed(loaded, turn, &mut sampler, request);
             let Drawn { token, mut report } = next(loaded, turn, &mut sampler)?;
             turn.has_drawn();
             if loaded.prompter.vocabulary.ends(token) {
@@ -96,7 +102,8 @@ impl Local<'_> {
             if let Some(report) = &mut report {
                 loaded.prompter.vocabulary.put_words(token, report);
             }
-            self.say(id, Said::in_parts((token, part), parts, report));
+            let bytes = loaded.prompter.vocabulary.bytes(token);
+            self.say(id, Said::in_parts((token, part), bytes, parts, report));
             if stopped {
                 return Ok(Finish::StopText);
             }
@@ -115,16 +122,33 @@ impl Local<'_> {
         }
     }
 
-    /// Takes in what was asked for since the last token.
-    fn heed(&self, loaded: &Loaded, turn: &mut Turn, sampler: &mut Sampler, budget: Option<u32>) {
+    /// Takes in what was asked for since the last token, and what is due of what is to change under way.
+    fn heed(&self, loaded: &Loaded, turn: &mut Turn, sampler: &mut Sampler, request: &GenerateRequest) {
         let Wishes { tune, end_thinking } = self.wishes(turn.id);
-        if let Some(settings) = tune {
-            self.tune(loaded, turn, sampler, settings);
+        let mut changes: Vec<_> = tune
+            .map(|settings| Change::Settings(Box::new(settings)))
+            .into_iter()
+            .chain(end_thinking.then_some(Change::EndThinking))
+            .collect();
+        let at = turn.stats.generated;
+        let due = request.changes.iter().filter(|(due, _)| *due == at);
+        changes.extend(due.map(|(_, change)| change.clone()));
+        for change in changes {
+            let taken = match &change {
+                Change::Settings(settings) => self.tune(loaded, turn, sampler, settings),
+                Change::EndThinking => end_thinking_of(loaded, turn),
+            };
+            if taken {
+                self.tell(Event::Changed {
+                    turn: turn.id,
+                    at,
+                    change,
+                });
+            }
         }
-        if end_thinking || budget.is_some_and(|budget| turn.thought() >= budget) {
-            turn.end_thinking(&loaded.prompter.formats, |text| {
-                loaded.prompter.vocabulary.tokenize_on(text)
-            });
+        let budget = request.thinking_budget;
+        if budget.is_some_and(|budget| turn.thought() >= budget) {
+            end_thinking_of(loaded, turn);
         }
     }
 
@@ -134,15 +158,20 @@ impl Local<'_> {
         }
     }
 
-    /// Takes new settings for the next token on, or says what of them cannot be followed.
-    fn tune(&self, loaded: &Loaded, turn: &mut Turn, sampler: &mut Sampler, settings: Sampling) {
-        let stops = settings.stop.clone();
-        match sampler.tune(&loaded.prompter.vocabulary, settings) {
-            Ok(()) => turn.stop_at(&stops),
-            Err(failure) => self.tell(Event::Noted {
-                turn: turn.id,
-                words: failure.message,
-            }),
+    /// Takes new settings for the next token on, or says what of them cannot be followed. Says whether it took them.
+    fn tune(&self, loaded: &Loaded, turn: &mut Turn, sampler: &mut Sampler, settings: &Sampling) -> bool {
+        match sampler.tune(&loaded.prompter.vocabulary, settings.clone()) {
+            Ok(()) => {
+                turn.stop_at(&settings.stop);
+                true
+            }
+            Err(failure) => {
+                self.tell(Event::Noted {
+                    turn: turn.id,
+                    words: failure.message,
+                });
+                false
+            }
         }
     }
 
@@ -231,6 +260,13 @@ impl Local<'_> {
             Err(failure) => Event::Failed { turn, failure },
         });
     }
+}
+
+/// Ends the thinking under way; says whether there was any to end.
+fn end_thinking_of(loaded: &Loaded, turn: &mut Turn) -> bool {
+    turn.end_thinking(&loaded.prompter.formats, |text| {
+        loaded.prompter.vocabulary.tokenize_on(text)
+    })
 }
 
 /// The next token: one that the thinking is ended with, or one drawn.

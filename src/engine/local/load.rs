@@ -16,11 +16,12 @@ use crate::domain::inference::{
 };
 use crate::domain::loading::TemplateChoice;
 use crate::domain::sampling::Parameter;
+use crate::engine::digest;
 use crate::gguf::{GgufError, ModelFile, Summary};
 use crate::prompt::{self, Template, TemplateError};
 use crate::text::sanitize_line;
 
-use super::ffi::{self, Context, Logits, Placement};
+use super::ffi::{self, Context, Logits, Placement, Rope, Shape};
 use super::plan::{self, Plan};
 use super::prompt::Prompter;
 use super::sequence::{Device, Sequence};
@@ -90,6 +91,8 @@ impl Local<'_> {
         let (template, words) = chat_template(&file, options)?;
         let info = ModelInfo {
             fingerprint,
+            build: build(options, &plan),
+            template_digest: digest::of_text(template.source()),
             thinking: template.thinking_controls(),
             ..info(source, &summary, &plan, &context, words, &vocabulary)
         };
@@ -278,6 +281,8 @@ fn info(
         thinking: ThinkingControls::default(),
         name: sanitize_line(name).into_owned(),
         fingerprint: String::new(),
+        build: String::new(),
+        template_digest: String::new(),
         architecture: sanitize_line(&summary.architecture).into_owned(),
         quantization: summary.quantization.to_owned(),
         parameters: summary.parameters,
@@ -292,6 +297,35 @@ fn info(
         warnings,
         builtin: source.builtin,
     }
+}
+
+/// Begins the part about how much is computed at once.
+pub(super) const UBATCH: &str = "ubatch";
+
+/// What computes and bears on the numbers: the version of llama.cpp, and of the loading what is shared by all answers that can
+/// be the same. Parts stand between semicolons.
+fn build(options: &LoadOptions, plan: &Plan) -> String {
+    let Shape {
+        ubatch,
+        cache,
+        flash_attention,
+        rope,
+        ..
+    } = &plan.shape;
+    let mut parts = vec![
+        format!("llama.cpp {}", ffi::version()),
+        format!("{UBATCH} {ubatch}"),
+        format!("KV cache {}/{}", cache.0.name(), cache.1.name()),
+        format!("flash attention {flash_attention:?}"),
+        format!("gpu layers {}", plan.placement.gpu_layers),
+    ];
+    if *rope != Rope::default() {
+        parts.push(format!("positions {rope:?}"));
+    }
+    let adapters = options.lora.iter().chain(&options.control_vectors);
+    parts.extend(adapters.map(|adapter| format!("adapter {} at {}", adapter.path.display(), adapter.scale)));
+    parts.extend(options.overrides.iter().map(|value| format!("override {value}")));
+    sanitize_line(&parts.join("; ")).into_owned()
 }
 
 /// What the model recommends, as it is written here, and words about what of it cannot be used.

@@ -14,6 +14,7 @@ pub use self::lexicon::{Lexicon, Piece, Specials};
 use self::load::Loaded;
 pub use self::quantize::quantize;
 pub use self::trial::{Depth, Prober, Trial, Verdict, attempt};
+pub use self::vault::{KvState, Vault};
 use super::{Ends, EngineHandle, spawn as spawn_engine};
 
 mod adapters;
@@ -28,6 +29,7 @@ mod lexicon;
 mod load;
 mod logs;
 mod overrides;
+mod packed;
 mod plan;
 mod prompt;
 mod quantize;
@@ -35,6 +37,7 @@ mod sampler;
 mod sequence;
 mod trial;
 mod turn;
+mod vault;
 mod vocabulary;
 mod window;
 
@@ -47,16 +50,22 @@ pub fn prepare() {
 }
 
 /// Starts the engine. `last_words` is told what llama.cpp says before it aborts the process over a broken invariant; it must
-/// do little and return. `prober` tries files before they are loaded here; without one they are loaded at once.
+/// do little and return. `prober` tries files before they are loaded here; without one they are loaded at once. `vault` keeps
+/// states; without one every conversation is read anew.
 ///
 /// # Errors
 /// When the system gives no thread.
-pub fn spawn(last_words: fn(&str), prober: Option<Box<dyn Prober>>) -> io::Result<EngineHandle> {
+pub fn spawn(
+    last_words: fn(&str),
+    prober: Option<Box<dyn Prober>>,
+    vault: Option<Box<dyn Vault>>,
+) -> io::Result<EngineHandle> {
     ffi::on_abort(last_words);
     spawn_engine("quipu-engine", |ends| {
         let mut local = Local {
             ends,
             prober,
+            vault,
             waiting: RefCell::default(),
         };
         local.run();
@@ -68,6 +77,8 @@ struct Local<'a> {
     ends: &'a Ends,
     /// Tries unknown files where llama.cpp's death harms nobody.
     prober: Option<Box<dyn Prober>>,
+    /// Keeps states.
+    vault: Option<Box<dyn Vault>>,
     /// Commands that came while a turn ran and are no business of it.
     waiting: RefCell<VecDeque<Command>>,
 }
@@ -83,7 +94,11 @@ impl Local<'_> {
                     *loaded = None;
                     *loaded = self.load(turn, &source, &options);
                 }
-                (Command::Tune(_) | Command::EndThinking { .. }, _) => {}
+                // Of no effect between turns; and without a model there is nothing to keep or to come back to.
+                (Command::Tune(_) | Command::EndThinking { .. }, _)
+                | (Command::Keep { .. } | Command::Resume { .. }, None) => {}
+                (Command::Keep { name }, Some(loaded)) => self.keep(loaded, &name),
+                (Command::Resume { turn, name, prompt }, Some(loaded)) => self.resume(loaded, turn, &name, &prompt),
                 (Command::Generate { turn, request }, Some(loaded)) => self.generate(loaded, turn, &request),
                 (Command::Render { turn, prompt }, Some(loaded)) => self.render(loaded, turn, &prompt),
                 (Command::Bench { turn, request }, Some(loaded)) => self.bench(loaded, turn, &request),

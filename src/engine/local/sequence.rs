@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 
 use crate::domain::inference::{PrefillProgress, Token};
 
-use super::ffi::{Context, DecodeError, Logits};
+use super::ffi::{Context, DecodeError, Logits, Part};
+use super::packed;
 
 /// Prompt tokens computed on a CPU between two looks at progress: it reads no faster in larger pieces, and a slow machine
 /// shows something every few seconds. Fixed, never timed, because the size of a piece can change the last bits of logits and
@@ -31,9 +32,9 @@ enum Memory {
 }
 
 /// What a recurrent or hybrid model remembered when the sequence had `len` tokens.
-struct Checkpoint {
-    len: usize,
-    state: Vec<u8>,
+pub(super) struct Checkpoint {
+    pub(super) len: usize,
+    pub(super) state: Vec<u8>,
 }
 
 /// Most checkpoints: the turns that a person goes back to.
@@ -160,7 +161,7 @@ impl Sequence {
         if len == 0 || self.checkpoints.iter().any(|checkpoint| checkpoint.len == len) {
             return;
         }
-        let Some(state) = self.context.state() else {
+        let Some(state) = self.context.state(Part::Recurrent) else {
             tracing::debug!(len, "the model gives no copy of its state");
             return;
         };
@@ -237,7 +238,7 @@ impl Sequence {
             .checkpoints
             .back()
             .filter(|checkpoint| checkpoint.len == len && len > 0);
-        if last.is_some_and(|checkpoint| self.context.restore(&checkpoint.state, len as u32)) {
+        if last.is_some_and(|checkpoint| self.context.restore(Part::Recurrent, &checkpoint.state, len as u32)) {
             self.tokens.truncate(len);
         } else {
             self.clear();
@@ -263,6 +264,37 @@ impl Sequence {
         self.tokens.clear();
         self.checkpoints.clear();
         self.exact = usize::MAX;
+    }
+
+    /// The tokens and all that the model remembers of them, to be put back by [`Self::load`]. `None` where there are none, or where
+    /// some saw what is gone.
+    pub(super) fn save(&mut self) -> Option<(Vec<Token>, Vec<u8>)> {
+        if self.tokens.is_empty() || self.exact != usize::MAX {
+            return None;
+        }
+        let state = self.context.state(Part::Whole)?;
+        Some((self.tokens.clone(), packed::pack(&state, &self.checkpoints)))
+    }
+
+    /// Puts back what [`Self::save`] gave for the same model, loaded in the same way. Says whether it could; where not, nothing is
+    /// there any more.
+    pub(super) fn load(&mut self, tokens: Vec<Token>, state: &[u8]) -> bool {
+        self.clear();
+        let len = tokens.len();
+        let fits = len > 0 && len <= self.context.n_ctx() as usize;
+        if let Some((state, checkpoints)) = packed::unpack(state).filter(|_| fits)
+            && self.context.restore(Part::Whole, state, len as u32)
+            && self.context.len() as usize == len
+        {
+            self.tokens = tokens;
+            if self.memory == Memory::State {
+                self.checkpoints = checkpoints;
+                self.keep_checkpoint();
+            }
+            return true;
+        }
+        self.clear();
+        false
     }
 
     /// The logits of the last token, where the last push asked for them.

@@ -153,13 +153,16 @@ impl Turn {
         self.thought_before + self.stats.thinking_tokens
     }
 
-    /// Has the next tokens end the thinking, where there is any under way that was not told to end already.
-    pub(super) fn end_thinking(&mut self, formats: &[Format], tokens: impl Fn(&str) -> Vec<Token>) {
+    /// Has the next tokens end the thinking, where there is any under way that was not told to end already. Says whether it does.
+    pub(super) fn end_thinking(&mut self, formats: &[Format], tokens: impl Fn(&str) -> Vec<Token>) -> bool {
         let format = self.splitter.thinking().and_then(|at| formats.get(at));
-        if let Some(format) = format.filter(|_| !self.ending) {
+        let begins = format.filter(|_| !self.ending);
+        if let Some(format) = begins {
             self.forced.extend(tokens(&format.end));
         }
+        let ends = begins.is_some();
         self.ending = format.is_some();
+        ends
     }
 
     /// The next token, where it is not to be drawn.

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use crate::domain::Role;
 use crate::domain::Sampling;
 use crate::domain::inference::{
-    Command, Event, Failure, FailureKind, Finish, GenerateRequest, LoadOptions, LoadStep, ModelInfo, Part,
+    Change, Command, Event, Failure, FailureKind, Finish, GenerateRequest, LoadOptions, LoadStep, ModelInfo, Part,
     PrefillProgress, PromptRequest, PromptView, Report, Said, Stats, ThinkingControls, Token, TurnId, Window,
 };
 use crate::domain::sampling::{Parameter, Seed};
-use crate::engine::Ends;
+use crate::engine::{Ends, digest};
 use crate::text::thinking::{FORMATS, Splitter, Unit};
 
 use super::script::{Answer, Script, Then};
@@ -92,8 +92,10 @@ impl<'a> Player<'a> {
                         "a script has no speed to measure: 'quipu bench' times a model, with the engine 'local'",
                     ),
                 },
-                // Of no effect between turns.
-                Command::Tune(_) | Command::EndThinking { .. } => continue,
+                // Of no effect between turns; and a script has no state to keep.
+                Command::Tune(_) | Command::EndThinking { .. } | Command::Keep { .. } | Command::Resume { .. } => {
+                    continue;
+                }
             };
             self.tell(event);
         }
@@ -170,7 +172,9 @@ impl<'a> Player<'a> {
             context,
             context_trained: trained,
             threads: 1,
+            build: "a script".to_owned(),
             template: "marks of the script".to_owned(),
+            template_digest: "script".to_owned(),
             thinking: ThinkingControls {
                 switch: true,
                 effort: true,
@@ -218,6 +222,11 @@ impl<'a> Player<'a> {
                 failure: too_long(prompt.len(), context),
             };
         }
+        self.tell(Event::Prompted {
+            turn,
+            path: "marks of the script".to_owned(),
+            digest: digest::of_tokens(&prompt),
+        });
         let began = Instant::now();
         let mut stats = Stats {
             prompt_tokens: answer.prompt_tokens.unwrap_or(prompt.len() as u32),
@@ -268,7 +277,7 @@ impl<'a> Player<'a> {
     ) -> Finish {
         let text = whole(answer, request);
         let mut sampling = request.sampling.clone();
-        let mut first = None;
+        let (mut first, mut told) = (None, false);
         let mut splitter = Splitter::new(
             &FORMATS,
             |tag| tag.chars().map(Unit::Char).collect(),
@@ -279,9 +288,7 @@ impl<'a> Player<'a> {
             if self.wait(turn, answer.token()).is_err() {
                 return Finish::Stopped;
             }
-            if let Some(tuned) = self.tuned.take() {
-                sampling = tuned;
-            }
+            self.heed(turn, request, stats.generated, &mut sampling);
             if self.cache.len() >= context as usize {
                 return Finish::ContextFull;
             }
@@ -289,17 +296,17 @@ impl<'a> Player<'a> {
             let budget = request
                 .thinking_budget
                 .is_some_and(|most| stats.thinking_tokens >= most);
+            if thinks.is_some() {
+                self.tell_end(turn, stats.generated, &mut told);
+            }
             let Some(piece) = thought(piece, thinks.filter(|_| self.end_thinking || budget)) else {
                 continue;
             };
             let piece = filled(piece, &sampling);
-            let token = words::id(&piece);
+            let (token, bytes) = (words::id(&piece), piece.as_bytes().to_vec());
             self.cache.push(token);
             let parts = splitter.push(&piece);
-            let part = match thinks.or(splitter.thinking()) {
-                Some(_) => Part::Thinking,
-                None => Part::Answer,
-            };
+            let part = part_of(thinks.or(splitter.thinking()));
             stats.generated += 1;
             stats.thinking_tokens += u32::from(part == Part::Thinking);
             stats.decode = first.get_or_insert_with(Instant::now).elapsed();
@@ -310,7 +317,7 @@ impl<'a> Player<'a> {
                 stats.first_token = began.elapsed();
             }
             let report = request.report.then(|| Box::new(CERTAIN));
-            self.say_all(turn, Said::in_parts((token, part), parts, report));
+            self.say_all(turn, Said::in_parts((token, part), bytes, parts, report));
             if request.prompt.max_tokens.is_some_and(|most| stats.generated >= most) {
                 return Finish::MaxTokens;
             }
@@ -319,11 +326,40 @@ impl<'a> Player<'a> {
         Finish::EndOfTurn
     }
 
+    /// Takes in what was asked for since the last word, and what is due of what is to change under way.
+    fn heed(&mut self, turn: TurnId, request: &GenerateRequest, at: u32, sampling: &mut Sampling) {
+        for (_, change) in request.changes.iter().filter(|(due, _)| *due == at) {
+            match change {
+                Change::Settings(settings) => self.tuned = Some(settings.as_ref().clone()),
+                Change::EndThinking => self.end_thinking = true,
+            }
+        }
+        if let Some(tuned) = self.tuned.take() {
+            sampling.clone_from(&tuned);
+            let change = Change::Settings(Box::new(tuned));
+            self.tell(Event::Changed { turn, at, change });
+        }
+    }
+
+    /// Tells once that the thinking is being ended, where it was asked for.
+    fn tell_end(&self, turn: TurnId, at: u32, told: &mut bool) {
+        if self.end_thinking && !*told {
+            *told = true;
+            let change = Change::EndThinking;
+            self.tell(Event::Changed { turn, at, change });
+        }
+    }
+
     fn say_all(&self, turn: TurnId, all: impl Iterator<Item = Said>) {
         for said in all {
             self.tell(Event::Token { turn, said });
         }
     }
+}
+
+/// Where a word belongs that stands in this kind of thinking.
+fn part_of(thinks: Option<usize>) -> Part {
+    thinks.map_or(Part::Answer, |_| Part::Thinking)
 }
 
 /// What is said of a word: nothing, where it is one of the thinking that is to end, up to its tag.

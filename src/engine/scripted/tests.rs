@@ -61,7 +61,7 @@ fn last(engine: &mut EngineHandle) -> Event {
         let event = engine.events.blocking_recv().expect("the engine is gone");
         if !matches!(
             event,
-            Event::Loading { .. } | Event::Prefill { .. } | Event::Token { .. }
+            Event::Loading { .. } | Event::Prompted { .. } | Event::Prefill { .. } | Event::Token { .. }
         ) {
             return event;
         }
@@ -74,7 +74,7 @@ fn answer(engine: &mut EngineHandle) -> (String, Event) {
     loop {
         match engine.events.blocking_recv().expect("the engine is gone") {
             Event::Token { said, .. } => text.push_str(&said.text),
-            Event::Prefill { .. } => {}
+            Event::Prefill { .. } | Event::Prompted { .. } | Event::Changed { .. } => {}
             end => return (text, end),
         }
     }
@@ -144,7 +144,7 @@ fn settings_hold_from_the_next_word_on() {
                 }
                 text.push_str(&said.text);
             }
-            Event::Prefill { .. } => {}
+            Event::Prefill { .. } | Event::Prompted { .. } | Event::Changed { .. } => {}
             end => break end,
         }
     };
@@ -156,7 +156,7 @@ fn a_cancel_ends_a_wait_of_an_hour_and_keeps_what_came_meanwhile() {
     let mut engine = start("[[answer]]\ntext = \"never\"\nprefill-ms = 3_600_000\n[[answer]]\ntext = \"now\"");
     ask(&engine, 2, "x", None);
     ask(&engine, 3, "y", None);
-    assert!(matches!(engine.events.blocking_recv(), Some(Event::Prefill { .. })));
+    assert!(matches!(engine.events.blocking_recv(), Some(Event::Prompted { .. })));
     engine.cancel.stop(TurnId(2));
     let (text, end) = answer(&mut engine);
     assert_eq!((text.as_str(), finish(&end).0), ("", Finish::Stopped));

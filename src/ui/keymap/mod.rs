@@ -24,16 +24,22 @@ pub enum Context {
     Completion,
     /// Something lies over the transcript.
     Overlay,
+    /// A message is selected.
+    Selected,
+    /// The panel of sessions is open.
+    Sessions,
 }
 
 impl Context {
     /// All contexts and their names in the configuration.
-    pub const ALL: [(Self, &'static str); 5] = [
+    pub const ALL: [(Self, &'static str); 7] = [
         (Self::Chat, "chat"),
         (Self::Empty, "empty"),
         (Self::Edge, "edge"),
         (Self::Completion, "completion"),
         (Self::Overlay, "overlay"),
+        (Self::Selected, "selected"),
+        (Self::Sessions, "sessions"),
     ];
 
     /// The name in the configuration.
@@ -52,12 +58,14 @@ impl Context {
             Self::Edge => "keys on the first and the last line",
             Self::Completion => "keys in the list of completions",
             Self::Overlay => "keys while something is open",
+            Self::Selected => "keys while a message is selected",
+            Self::Sessions => "keys in the panel of sessions",
         }
     }
 
     /// Whether characters are written while it counts, so that a key which is one would be lost to writing.
     fn is_written_in(self) -> bool {
-        matches!(self, Self::Chat | Self::Edge | Self::Completion)
+        matches!(self, Self::Chat | Self::Edge | Self::Completion | Self::Sessions)
     }
 }
 

@@ -47,8 +47,8 @@ pub(super) struct Entry {
     pub(super) thoughts: Body,
     /// The line after its last, counted from the first of the transcript.
     end: u32,
-    /// Which version it is, and the newest message when that was counted.
-    version: Option<(MessageId, Version)>,
+    /// Which version it is, and how the tree was when that was counted.
+    version: Option<(u64, Version)>,
 }
 
 /// What of a message decides its lines.
@@ -185,19 +185,26 @@ impl Layout {
         self.entries.iter().enumerate().skip(first)
     }
 
+    /// The first line of a message, and the one after its last.
+    pub(super) fn lines_of(&self, id: MessageId) -> Option<(u32, u32)> {
+        let entry = self.entries.iter().find(|entry| entry.id == id)?;
+        Some((entry.start(), entry.end))
+    }
+
     /// The message at this index.
     pub(super) fn entry(&self, at: usize) -> Option<&Entry> {
         self.entries.get(at)
     }
 
-    /// Which version the message at this index is. Only a new message changes that, so it is counted once for each.
+    /// Which version the message at this index is. It is counted again only where the tree changed.
     pub(super) fn version(&mut self, at: usize, conversation: &Conversation) -> Version {
         let once = Version { number: 1, of: 1 };
-        let (Some(entry), Some(newest)) = (self.entries.get_mut(at), conversation.messages().last()) else {
+        let Some(entry) = self.entries.get_mut(at) else {
             return once;
         };
+        let shape = conversation.shape();
         match entry.version {
-            Some((then, version)) if then == newest.id => version,
+            Some((then, version)) if then == shape => version,
             _ => {
                 let versions = conversation.versions(entry.id);
                 let number = versions.iter().position(|id| *id == entry.id).map_or(1, |at| at + 1);
@@ -205,7 +212,7 @@ impl Layout {
                     number,
                     of: versions.len(),
                 };
-                entry.version = Some((newest.id, version));
+                entry.version = Some((shape, version));
                 version
             }
         }

@@ -58,6 +58,7 @@ impl Cache {
             transcript: total,
             viewport,
             top,
+            reveal: state.screen.reveal.and_then(|id| self.layout.lines_of(id)),
             ..ViewInfo::default()
         }
     }
@@ -109,6 +110,9 @@ impl Cache {
                 continue;
             }
             frame.render_widget(line, row);
+            if number == 0 && state.screen.selected == Some(message.id) {
+                frame.buffer_mut().set_style(row, look.theme.style(Role::Selection));
+            }
             if left_out {
                 // The model does not see it any more, and so it should look.
                 frame.buffer_mut().set_style(row, dim);

@@ -101,7 +101,7 @@ pub(super) fn note(message: &Message, state: &State) -> Option<String> {
     Some(match (running(message, state), finish) {
         (Some(running), _) => doing(running, state),
         (None, Some(finish)) => format!("— {finish}"),
-        (None, None) => "— broken off".to_owned(),
+        (None, None) => "— interrupted".to_owned(),
     })
 }
 

@@ -1,5 +1,8 @@
 //! Numbers as people read them.
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
 /// Bytes in MiB or GiB.
 pub(in crate::ui) fn bytes(bytes: u64) -> String {
     let mib = bytes as f64 / f64::from(1 << 20);
@@ -41,6 +44,24 @@ pub(in crate::ui) fn gauge(part: f64, cells: usize) -> (String, String) {
     ("▰".repeat(filled), "▱".repeat(cells - filled))
 }
 
+/// How long ago something was, both in milliseconds since 1970; a day, where it is longer than a week.
+pub(in crate::ui) fn ago(now: i64, then: i64) -> String {
+    const MINUTE: i64 = 60_000;
+    const HOUR: i64 = 60 * MINUTE;
+    const DAY: i64 = 24 * HOUR;
+    // A clock that was set back is no reason to speak of the future.
+    match now.saturating_sub(then).max(0) {
+        age if age < MINUTE => "now".to_owned(),
+        age if age < HOUR => format!("{} min", age / MINUTE),
+        age if age < DAY => format!("{} h", age / HOUR),
+        age if age < 7 * DAY => format!("{} d", age / DAY),
+        _ => Timestamp::from_millisecond(then).map_or_else(
+            |_| String::new(),
+            |at| at.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d").to_string(),
+        ),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,6 +74,19 @@ mod tests {
             ("6 million".into(), "7.6 billion".into())
         );
         assert_eq!((rate(3.12), rate(212.4)), ("3.1".into(), "212".into()));
+        let day = 24 * 60 * 60 * 1000;
+        let ages = [
+            (5, "now"),
+            (-day, "now"),
+            (90_000, "1 min"),
+            (day - 1, "23 h"),
+            (3 * day, "3 d"),
+            (9 * day, "2026-11-12"),
+        ];
+        for (age, words) in ages {
+            let now = 1_795_219_200_000;
+            assert_eq!(ago(now, now - age), words);
+        }
         assert_eq!(gauge(0.01, 4), ("▰".into(), "▱▱▱".into()));
         assert_eq!(gauge(0.99, 4), ("▰▰▰".into(), "▱".into()));
         assert_eq!(gauge(1.0, 4), ("▰▰▰▰".into(), String::new()));

@@ -7,6 +7,7 @@ pub(super) mod help;
 pub(super) mod notice;
 pub(super) mod overlay;
 pub(super) mod prompt;
+pub(super) mod sessions;
 pub(super) mod status;
 pub(super) mod welcome;
 pub(super) mod writing;

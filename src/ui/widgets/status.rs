@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ratatui::text::{Line, Span};
 
-use crate::app::state::{Engine, Phase, Running};
+use crate::app::state::{Engine, Overlay, Phase, Running};
 use crate::app::{Action, CommandId, State};
 use crate::domain::inference::{LoadStep, rate};
 use crate::ui::markdown::wrap::columns;
@@ -62,11 +62,21 @@ enum Detail {
 
 /// The keys worth knowing now, the most useful first.
 fn hints(state: &State) -> &'static [(Action, &'static str)] {
-    if state.screen.overlay.is_some() {
+    if matches!(state.screen.overlay, Some(Overlay::Sessions(_))) {
+        &[(Action::Escape, "close"), (Action::Take, "open")]
+    } else if state.screen.overlay.is_some() {
         &[
             (Action::Escape, "close"),
             (Action::PageDown, "page down"),
             (Action::PageUp, "page up"),
+        ]
+    } else if state.screen.selected.is_some() {
+        &[
+            (Action::Escape, "back"),
+            (Action::Run(CommandId::Edit), "edit"),
+            (Action::Run(CommandId::Fork), "fork"),
+            (Action::Run(CommandId::Remove), "remove"),
+            (Action::VersionPrevious, "version"),
         ]
     } else if state.running.is_some() {
         &[
@@ -81,6 +91,7 @@ fn hints(state: &State) -> &'static [(Action, &'static str)] {
             (Action::Newline, "newline"),
             (Action::Run(CommandId::Retry), "retry"),
             (Action::Run(CommandId::New), "new"),
+            (Action::Run(CommandId::Sessions), "sessions"),
         ]
     }
 }
@@ -95,6 +106,9 @@ fn engine(state: &State, look: Look<'_>, detail: Detail) -> Vec<Span<'static>> {
     };
     if let Some(running) = &state.running {
         return moving(doing(state, running, detail));
+    }
+    if let Some(words) = aside(state) {
+        return moving(words.to_owned());
     }
     match &state.engine {
         Engine::Loading {
@@ -114,11 +128,25 @@ fn engine(state: &State, look: Look<'_>, detail: Detail) -> Vec<Span<'static>> {
             if let Some(words) = last(state, detail) {
                 spans.push(Span::styled(format!("{words}  "), dim));
             }
+            if state.keeping.trouble {
+                spans.push(Span::styled("not saved  ", look.theme.style(Role::NoticeError)));
+            }
             spans.extend([Span::styled("● ", accent), Span::styled("ready", dim)]);
             spans
         }
         Engine::Empty | Engine::Failed(_) => vec![Span::styled("no model", dim)],
         Engine::Dead(_) => vec![Span::styled("stopped", look.theme.style(Role::NoticeError))],
+    }
+}
+
+/// What is done beside the conversation.
+fn aside(state: &State) -> Option<&'static str> {
+    match state {
+        s if s.replay.is_some() => Some("making it again"),
+        s if s.titling.is_some() => Some("making a title"),
+        s if s.keeping.opening.is_some() => Some("opening the session"),
+        s if s.resuming.is_some() => Some("reading the session"),
+        _ => None,
     }
 }
 

@@ -1,0 +1,84 @@
+//! The record of an answer: what it was asked for with and what changed on the way, so that the same can be asked again.
+
+use crate::app::state::{Phase, State};
+use crate::domain::inference::{Change, GenerateRequest, Report, TurnId};
+use crate::domain::{Answer, Take};
+
+/// Begins the record of a request that is about to be made for the answer under way.
+pub(super) fn begin(state: &mut State, request: &GenerateRequest) {
+    let (Some(model), Some(running)) = (state.engine.model(), &state.running) else {
+        return;
+    };
+    let prompt = &request.prompt;
+    let take = Take {
+        from: prompt.opening.said.len() as u32,
+        model: model.fingerprint.clone(),
+        build: model.build.clone(),
+        template: model.template_digest.clone(),
+        system: state.conversation.system().map(str::to_owned),
+        opening: prompt.opening.text.clone(),
+        settings: request.sampling.clone(),
+        thinking: prompt.thinking,
+        thinking_budget: request.thinking_budget,
+        max_tokens: prompt.max_tokens,
+        overflow: prompt.overflow,
+        ..Take::default()
+    };
+    if let Some(message) = state.conversation.get_mut(running.answer) {
+        let answer = message.answer.get_or_insert_default();
+        // What went on from its words, and not from its tokens, begins anew.
+        if take.from == 0 {
+            answer.takes.clear();
+            answer.bytes.clear();
+            answer.trace.clear();
+        } else if answer.bytes.is_empty() {
+            let said = message.text.strip_prefix(answer.opening.as_str()).unwrap_or_default();
+            answer.bytes = said.as_bytes().to_vec();
+        }
+        answer.takes.push(take);
+    }
+}
+
+/// The prompt was made.
+pub(super) fn prompted(state: &mut State, turn: TurnId, path: String, digest: String) {
+    if let Some(take) = current(state, turn) {
+        (take.path, take.prompt) = (path, digest);
+    }
+}
+
+/// A change was taken on.
+pub(super) fn changed(state: &mut State, turn: TurnId, at: u32, change: Change) {
+    if let Some(take) = current(state, turn) {
+        take.changes.push((at, change));
+    }
+}
+
+/// Keeps what a token was drawn from: the likeliest `most` of the candidates, and the token itself.
+pub(super) fn trace(answer: &mut Answer, report: Option<Box<Report>>, most: usize) {
+    let Some(mut report) = report.filter(|_| most > 0) else {
+        return;
+    };
+    let said = answer.tokens.last().copied();
+    let mut place = 0;
+    report.candidates.retain(|candidate| {
+        place += 1;
+        place <= most || Some(candidate.token) == said
+    });
+    report.bytes = Vec::new();
+    answer.trace.push(*report);
+}
+
+/// Drops the bytes of an answer that is over where its text alone says the same.
+pub(super) fn settle_bytes(answer: &mut Answer, text: &str) {
+    if text.strip_prefix(answer.opening.as_str()).map(str::as_bytes) == Some(&answer.bytes) {
+        answer.bytes = Vec::new();
+    }
+}
+
+/// The record of the request that was made as `turn`.
+fn current(state: &mut State, turn: TurnId) -> Option<&mut Take> {
+    let running = state.running.as_ref();
+    let running = running.filter(|running| running.turn == turn && running.phase != Phase::Queued)?;
+    let answer = state.conversation.get_mut(running.answer)?.answer.as_mut()?;
+    answer.takes.last_mut()
+}
