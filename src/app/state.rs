@@ -34,8 +34,8 @@ pub struct State {
     pub running: Option<Running>,
     /// The answer that is being made again.
     pub replay: Option<Replay>,
-    /// The reading of the conversation that was asked for when it was entered.
-    pub resuming: Option<TurnId>,
+    /// The reading of the conversation that was asked for when it was entered, and how far it is.
+    pub resuming: Option<(TurnId, PrefillProgress)>,
     /// The title that the model is asked for.
     pub titling: Option<Titling>,
     /// The tip before the answer under way was asked for: where to return to if nothing comes of it.

@@ -227,7 +227,16 @@ impl Setup {
         let loader = self.loader();
         let source = loader(task.model.as_deref())?;
         let (load, sampling) = (self.settings.load.clone(), self.settings.sampling.clone());
-        runtime()?.block_on(bench::run(&mut engine, source, load, sampling, task, io::stdout()))
+        let states = self.states();
+        if task.returns && states.is_none() {
+            let words = "'--returns' needs a place for states: set 'state-mib' above 0 and 'keep' to true";
+            return Err(Stop::new(Exit::Usage, words));
+        }
+        let timed = runtime()?.block_on(bench::run(&mut engine, source, load, sampling, task, io::stdout()));
+        if let Some((folder, budget)) = states.filter(|_| task.returns) {
+            Checkpoints::new(folder, budget).forget(bench::returns::NAME);
+        }
+        timed
     }
 
     /// Prints a prompt.

@@ -32,6 +32,8 @@ const FAREWELL: Duration = Duration::from_secs(1);
 
 /// How long it has, and the store, where nobody is in a hurry: the state of a model may be large, and a disk slow.
 const SAVING: Duration = Duration::from_secs(20);
+/// A wait that people notice.
+const NOTICED: Duration = Duration::from_millis(300);
 /// Exit codes from here on are those of signals.
 const SIGNALLED: u8 = 128;
 
@@ -162,8 +164,9 @@ impl<S: Surface> Shell<S> {
         }
     }
 
-    /// Lets go of the engine: cancels what it does and waits a moment for its thread to end. Says whether it did.
-    pub async fn farewell(self) -> bool {
+    /// Lets go of the engine: cancels what it does and waits for its thread to end, and the store's. Says whether they did. Where
+    /// that takes long enough to be noticed, `slow` is called; a signal ends the waiting.
+    pub async fn farewell(self, slow: impl FnOnce()) -> bool {
         let patience = if self.exit.is_some_and(|code| code >= SIGNALLED) {
             FAREWELL
         } else {
@@ -172,6 +175,7 @@ impl<S: Surface> Shell<S> {
         let Self {
             mut events,
             mut kept,
+            mut happenings,
             reach,
             ..
         } = self;
@@ -184,7 +188,23 @@ impl<S: Surface> Shell<S> {
             }
             while events.recv().await.is_some() {}
         };
-        timeout(patience, ends).await.is_ok()
+        tokio::pin!(ends);
+        if timeout(NOTICED, &mut ends).await.is_ok() {
+            return true;
+        }
+        slow();
+        let signal = async {
+            while let Some(happening) = happenings.recv().await {
+                if matches!(happening, Happening::Terminate(_)) {
+                    return;
+                }
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            ended = timeout(patience, ends) => ended.is_ok(),
+            () = signal => false,
+        }
     }
 
     /// What there is.
@@ -221,7 +241,11 @@ impl<S: Surface> Shell<S> {
     pub fn is_idle(&self) -> bool {
         let asked = matches!(self.state.screen.overlay, Some(Overlay::Prompt { prompt: None, .. }));
         let loading = matches!(self.state.engine, Engine::Loading { .. });
-        let busy = asked || loading || self.state.running.is_some();
+        let state = &self.state;
+        let aside = state.replay.is_some() || state.titling.is_some() || state.resuming.is_some();
+        let opening = state.keeping.opening.is_some();
+        let listing = matches!(&state.screen.overlay, Some(Overlay::Sessions(list)) if !list.there || list.searching);
+        let busy = asked || loading || aside || opening || listing || self.state.running.is_some();
         let stored = self.kept.as_ref().is_none_or(UnboundedReceiver::is_empty) && !self.reach.gate.waits();
         !busy && stored && self.happenings.is_empty() && self.events.is_empty() && self.frame_due().is_none()
     }

@@ -22,7 +22,7 @@ mod terminal;
 pub mod vault;
 mod watch;
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write as _};
 use std::process::ExitCode;
 
 use thiserror::Error;
@@ -121,6 +121,15 @@ pub fn chat(chat: ChatOptions) -> Result<ExitCode, RunError> {
     Ok(ExitCode::from(code))
 }
 
+/// Says why the program has not ended yet.
+fn slow() {
+    // A terminal that is gone has nobody before it who could be told.
+    let _ = writeln!(
+        io::stderr(),
+        "quipu: keeping the model's state for a quick return; Ctrl-C does without"
+    );
+}
+
 /// The exit code, and whether the engine's thread has ended.
 async fn converse(chat: ChatOptions) -> Result<(u8, bool), RunError> {
     let (to, from) = unbounded_channel();
@@ -151,5 +160,5 @@ async fn converse(chat: ChatOptions) -> Result<(u8, bool), RunError> {
     shell.begin(effects);
     let code = shell.run().await;
     tracing::info!(code, "the chat is over");
-    Ok((code, shell.farewell().await))
+    Ok((code, shell.farewell(slow).await))
 }

@@ -159,7 +159,7 @@ impl Harness {
 
     /// Lets go of the engine; says whether its thread has ended.
     pub(crate) fn farewell(self) -> bool {
-        self.runtime.block_on(self.shell.farewell())
+        self.runtime.block_on(self.shell.farewell(|| {}))
     }
 
     /// The text on the screen, without the blanks at the ends of lines.

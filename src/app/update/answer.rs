@@ -132,7 +132,7 @@ fn ask(state: &mut State) -> Vec<Effect> {
     };
     record::begin(state, &request);
     // What is still being read for a return is read with the prompt.
-    let given_up = state.resuming.take().map(Effect::Cancel);
+    let given_up = state.resuming.take().map(|(turn, _)| Effect::Cancel(turn));
     let ask = Effect::Engine(Command::Generate { turn, request });
     given_up.into_iter().chain([ask]).collect()
 }
@@ -172,8 +172,9 @@ pub(super) fn end_thinking(state: &State) -> Outcome {
 /// Stops the answer under way: one that waits at once, another as soon as the engine says so. `None` where there is none,
 /// or where it is being stopped already.
 pub(super) fn stop(state: &mut State) -> Option<Vec<Effect>> {
-    if state.replay.is_some() || state.titling.is_some() {
-        return Some(drop_aside(state));
+    let aside = drop_aside(state);
+    if !aside.is_empty() {
+        return Some(aside);
     }
     let running = state.running.as_mut()?;
     match running.phase {
@@ -202,7 +203,7 @@ pub(super) fn drop_aside(state: &mut State) -> Vec<Effect> {
     let turns = [
         state.titling.take().map(|titling| titling.turn),
         state.replay.take().map(|replay| replay.turn),
-        state.resuming.take(),
+        state.resuming.take().map(|(turn, _)| turn),
     ];
     turns.into_iter().flatten().map(Effect::Cancel).collect()
 }

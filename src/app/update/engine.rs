@@ -53,6 +53,9 @@ fn current(running: &mut Option<Running>, turn: TurnId) -> Option<&mut Running> 
 }
 
 fn prefilled(state: &mut State, turn: TurnId, progress: PrefillProgress) {
+    if let Some((_, known)) = state.resuming.as_mut().filter(|(resuming, _)| *resuming == turn) {
+        *known = progress;
+    }
     let Some(running) = current(&mut state.running, turn) else {
         return;
     };
@@ -159,7 +162,7 @@ fn finished(state: &mut State, turn: TurnId, finish: Finish, counts: Stats) -> V
 
 /// The conversation is in the KV cache, and nothing was asked since.
 fn resumable(state: &mut State, turn: TurnId, tokens: u32) {
-    if state.resuming.take_if(|resuming| *resuming == turn).is_some() {
+    if state.resuming.take_if(|(resuming, _)| *resuming == turn).is_some() {
         state.context_used = tokens;
     }
 }

@@ -39,7 +39,10 @@ pub(super) fn show(state: &mut State) -> Outcome {
         prompt: None,
         top: 0,
     });
-    Ok(vec![Effect::Engine(Command::Render { turn, prompt })])
+    // A look does not wait for what is read to return.
+    let mut effects = answer::drop_aside(state);
+    effects.push(Effect::Engine(Command::Render { turn, prompt }));
+    Ok(effects)
 }
 
 /// The prompt came: shows it where it is still wanted.

@@ -282,7 +282,7 @@ fn current(state: &State) -> Vec<TurnId> {
     let aside = [
         state.replay.as_ref().map(|replay| replay.turn),
         state.titling.as_ref().map(|titling| titling.turn),
-        state.resuming,
+        state.resuming.map(|(turn, _)| turn),
     ];
     answer
         .map(|running| running.turn)

@@ -3,7 +3,7 @@
 
 use crate::app::effect::Effect;
 use crate::app::state::{Engine, State};
-use crate::domain::inference::Command;
+use crate::domain::inference::{Command, PrefillProgress};
 
 use super::prompt;
 
@@ -26,7 +26,7 @@ pub(super) fn resume(state: &mut State) -> Vec<Effect> {
     }
     let prompt = prompt::request(state, Some(tip), &model.fingerprint);
     let turn = state.next_turn();
-    state.resuming = Some(turn);
+    state.resuming = Some((turn, PrefillProgress::default()));
     vec![Effect::Engine(Command::Resume {
         turn,
         name: id.state_name(),

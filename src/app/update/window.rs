@@ -135,6 +135,7 @@ pub(super) fn reload_with(state: &mut State, option: &'static str, value: &str) 
 
 #[cfg(test)]
 mod tests {
+    use crate::app::effect::Effect;
     use pretty_assertions::assert_eq;
 
     use super::*;

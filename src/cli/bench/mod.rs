@@ -1,6 +1,6 @@
 //! `quipu bench`: prompt and generation speed of the engine that chats, sampling included, and what a conversation waits for,
-//! as a table or JSON. Only ratios
-//! within one run mean anything on a busy machine; compare with another program by interleaving the two.
+//! as a table or JSON. Only
+//! ratios within one run mean anything on a busy machine; compare with another program by interleaving the two.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -17,14 +17,17 @@ use crate::engine::EngineHandle;
 
 use super::ask::{load, next, send};
 use super::exit::{Exit, Stop};
+use returns::Return;
 use turns::Turns;
 
 #[cfg(feature = "llama")]
 mod draws;
+pub(super) mod returns;
 mod turns;
 
 /// What to time.
 #[derive(Args, Clone, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct BenchArgs {
     /// A GGUF file; the built-in model where none is named
     pub(super) model: Option<String>,
@@ -43,6 +46,9 @@ pub(super) struct BenchArgs {
     /// Time turns of a conversation as long as the largest depth too
     #[arg(long)]
     pub(super) turns: bool,
+    /// Time the return to a conversation of every depth too, by its state and by reading it anew
+    #[arg(long)]
+    pub(super) returns: bool,
     /// Time what drawing a token costs too, stage by stage
     #[cfg(feature = "llama")]
     #[arg(long)]
@@ -76,6 +82,7 @@ pub(super) async fn run(
         args,
         speeds: Vec::new(),
         turns: None,
+        returns: Vec::new(),
         #[cfg(feature = "llama")]
         draws: None,
     };
@@ -101,6 +108,9 @@ pub(super) async fn run(
     }
     if args.turns {
         report.turns = Some(turns::measure(engine, &model, &sampling, deepest, args.repetitions).await?);
+    }
+    if args.returns {
+        report.returns = returns::measure(engine, &model, &sampling, &args.depth, args.repetitions).await?;
     }
     #[cfg(feature = "llama")]
     if args.sampling {
@@ -157,6 +167,7 @@ struct Report<'a> {
     args: &'a BenchArgs,
     speeds: Vec<Speed>,
     turns: Option<Turns>,
+    returns: Vec<Return>,
     #[cfg(feature = "llama")]
     draws: Option<draws::Draws>,
 }
@@ -174,6 +185,7 @@ impl Report<'_> {
             "model": { "name": model.name, "quantization": model.quantization, "parameters": model.parameters },
             "threads": model.threads, "gpu_layers": model.gpu_layers, "context": model.context,
             "speeds": speeds.collect::<Vec<_>>(), "turns": self.turns.map(|turns| turns.json()),
+            "returns": self.returns.iter().map(Return::json).collect::<Vec<_>>(),
         });
         #[cfg(feature = "llama")]
         let object = {
@@ -206,6 +218,9 @@ impl Report<'_> {
         }
         if let Some(turns) = &self.turns {
             text.push_str(&turns.table());
+        }
+        for back in &self.returns {
+            text.push_str(&back.line());
         }
         #[cfg(feature = "llama")]
         if let Some(draws) = &self.draws {

@@ -46,20 +46,8 @@ pub(super) async fn measure(
     depth: u32,
     rounds: u32,
 ) -> Result<Turns, Stop> {
-    if depth > model.context {
-        let message = format!(
-            "a conversation of {depth} tokens does not fit the context of {}: give a larger '--context', or a smaller '--depth'",
-            model.context
-        );
-        return Err(Stop::new(Exit::Usage, message));
-    }
-    let mut bench = Bench {
-        engine,
-        sampling,
-        // Far above what timing the speed has used.
-        turn: TurnId(1 << 32),
-        round: 0,
-    };
+    let mut bench = Bench::new(engine, sampling, TurnId(1 << 32));
+    fits(depth, model)?;
     let mut found = [const { Vec::new() }; 5];
     let mut turns = Turns::default();
     for _ in 0..rounds {
@@ -115,20 +103,56 @@ impl Turns {
     }
 }
 
-struct Bench<'a> {
-    engine: &'a mut EngineHandle,
+/// Whether a conversation of so many tokens can be had.
+///
+/// # Errors
+/// In words, where it cannot.
+pub(super) fn fits(depth: u32, model: &ModelInfo) -> Result<(), Stop> {
+    if depth <= model.context {
+        return Ok(());
+    }
+    let message = format!(
+        "a conversation of {depth} tokens does not fit the context of {}: give a larger '--context', or a smaller '--depth'",
+        model.context
+    );
+    Err(Stop::new(Exit::Usage, message))
+}
+
+/// Conversations to be timed.
+pub(super) struct Bench<'a> {
+    pub(super) engine: &'a mut EngineHandle,
     sampling: &'a Sampling,
     turn: TurnId,
     round: u32,
 }
 
-impl Bench<'_> {
+impl<'a> Bench<'a> {
+    /// One that asks this engine in turns after `turn`: far above those before it, which may have been stopped.
+    pub(super) fn new(engine: &'a mut EngineHandle, sampling: &'a Sampling, turn: TurnId) -> Self {
+        Self {
+            engine,
+            sampling,
+            turn,
+            round: 0,
+        }
+    }
+
+    /// A question that begins as none before it.
+    pub(super) async fn another(&mut self, depth: u32) -> Result<String, Stop> {
+        self.round += 1;
+        // Each begins with another word, so that it finds nothing of the one before.
+        let opening = NUMBERS[self.round as usize % NUMBERS.len()];
+        self.of_length(opening, depth).await
+    }
+
+    /// Empties the KV cache.
+    pub(super) async fn forget(&mut self) -> Result<(), Stop> {
+        self.decode(0, 1).await.map(|_| ())
+    }
+
     /// One round: the five times in the order of [`Turns`], and the tokens of the conversation and of the new turn.
     async fn round(&mut self, depth: u32) -> Result<([f64; 5], (u32, u32)), Stop> {
-        self.round += 1;
-        // Each round begins with another word, so that it finds nothing of the one before.
-        let opening = NUMBERS[self.round as usize % NUMBERS.len()];
-        let question = self.of_length(opening, depth).await?;
+        let question = self.another(depth).await?;
         let first = [user(&question)];
         let full = self.ask(&first).await?;
         let answer = ChatMessage::new(Role::Assistant, "It is so, and it was so before.");
@@ -149,7 +173,7 @@ impl Bench<'_> {
         Ok((seconds, (begun.reused_tokens, new)))
     }
 
-    fn next_turn(&mut self) -> TurnId {
+    pub(super) fn next_turn(&mut self) -> TurnId {
         self.turn = self.turn.next();
         self.turn
     }
@@ -190,7 +214,7 @@ impl Bench<'_> {
     }
 
     /// Asks for one token.
-    async fn ask(&mut self, messages: &[ChatMessage]) -> Result<Stats, Stop> {
+    pub(super) async fn ask(&mut self, messages: &[ChatMessage]) -> Result<Stats, Stop> {
         self.begin(messages)?;
         wait(self.engine, |event| match event {
             Event::Finished { stats, .. } => Some(stats),
@@ -262,6 +286,6 @@ const NUMBERS: [&str; 20] = [
     "black", "big", "small", "old", "new", "good",
 ];
 
-fn user(content: &str) -> ChatMessage {
+pub(super) fn user(content: &str) -> ChatMessage {
     ChatMessage::new(Role::User, content)
 }

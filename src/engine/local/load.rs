@@ -36,6 +36,8 @@ pub(super) struct Loaded {
     pub(super) info: ModelInfo,
     /// Where the window of the conversation begins, once it outgrew the context.
     pub(super) cut: Option<Cut>,
+    /// The name and the tokens of the state that was kept or restored last.
+    pub(super) kept: Option<(String, Vec<Token>)>,
 }
 
 impl Local<'_> {
@@ -112,6 +114,7 @@ impl Local<'_> {
             prompter: Prompter::new(vocabulary, template, options.thinking_tags.as_ref()),
             info,
             cut: None,
+            kept: None,
         })
     }
 

@@ -31,7 +31,12 @@ impl Local<'_> {
     /// Keeps the state of the KV cache under a name.
     pub(super) fn keep(&mut self, loaded: &mut Loaded, name: &str) {
         let Some(vault) = &mut self.vault else { return };
+        let same = |(kept, tokens): &(String, Vec<Token>)| kept == name && tokens == loaded.sequence.tokens();
+        if loaded.kept.as_ref().is_some_and(same) {
+            return;
+        }
         if let Some((tokens, data)) = loaded.sequence.save() {
+            loaded.kept = Some((name.to_owned(), tokens.clone()));
             let owner = owner(loaded);
             vault.keep(name, KvState { owner, tokens, data });
         }
@@ -69,13 +74,14 @@ impl Local<'_> {
         if state.owner != owner || same <= there {
             return 0;
         }
+        loaded.kept = Some((name.to_owned(), state.tokens.clone()));
         let restored = loaded.sequence.load(state.tokens, &state.data);
         tracing::info!(restored, same, of = prompt.len(), "state restored");
-        if restored {
-            loaded.sequence.reusable(prompt) as u32
-        } else {
-            0
+        if !restored {
+            loaded.kept = None;
+            return 0;
         }
+        loaded.sequence.reusable(prompt) as u32
     }
 }
 

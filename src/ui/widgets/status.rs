@@ -108,7 +108,7 @@ fn engine(state: &State, look: Look<'_>, detail: Detail) -> Vec<Span<'static>> {
         return moving(doing(state, running, detail));
     }
     if let Some(words) = aside(state) {
-        return moving(words.to_owned());
+        return moving(words);
     }
     match &state.engine {
         Engine::Loading {
@@ -140,14 +140,17 @@ fn engine(state: &State, look: Look<'_>, detail: Detail) -> Vec<Span<'static>> {
 }
 
 /// What is done beside the conversation.
-fn aside(state: &State) -> Option<&'static str> {
-    match state {
-        s if s.replay.is_some() => Some("making it again"),
-        s if s.titling.is_some() => Some("making a title"),
-        s if s.keeping.opening.is_some() => Some("opening the session"),
-        s if s.resuming.is_some() => Some("reading the session"),
-        _ => None,
+fn aside(state: &State) -> Option<String> {
+    if let Some((_, progress)) = state.resuming {
+        return Some(format!("reading the session {}/{}", progress.done, progress.total));
     }
+    let words = match state {
+        s if s.replay.is_some() => "making it again",
+        s if s.titling.is_some() => "making a title",
+        s if s.keeping.opening.is_some() => "opening the session",
+        _ => return None,
+    };
+    Some(words.to_owned())
 }
 
 fn loading(step: LoadStep, (done, total): (u64, u64), since: Duration, detail: Detail) -> String {
