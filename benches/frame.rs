@@ -60,7 +60,7 @@ impl Window {
         });
         black_box(frame.unwrap());
         if info != state.screen.view {
-            update(state, Msg::Viewed(info));
+            let _ = update(state, Msg::Viewed(info));
         }
     }
 }
@@ -74,7 +74,7 @@ fn ready() -> State {
         context: 4096,
         ..ModelInfo::default()
     });
-    update(&mut state, Msg::Engine(Event::Ready { turn, model }));
+    let _ = update(&mut state, Msg::Engine(Event::Ready { turn, model }));
     state
 }
 
@@ -100,8 +100,8 @@ fn talk(messages: usize) -> State {
 /// A question whose answer is as much of `text`, over and over, as has so many bytes, and goes on.
 fn answering(text: &str, bytes: usize) -> State {
     let mut state = ready();
-    update(&mut state, Msg::Edited("Tell me all about it".to_owned()));
-    update(&mut state, Msg::Action(Action::Send));
+    let _ = update(&mut state, Msg::Edited("Tell me all about it".to_owned()));
+    let _ = update(&mut state, Msg::Action(Action::Send));
     let text: String = text.chars().cycle().take(bytes).collect();
     say(&mut state, &text);
     state
@@ -114,7 +114,7 @@ fn say(state: &mut State, text: &str) {
         ..Said::default()
     };
     let turn = state.turn;
-    update(state, Msg::Engine(Event::Token { turn, said }));
+    let _ = update(state, Msg::Engine(Event::Token { turn, said }));
 }
 
 /// A prompt of so many characters, four to a token.

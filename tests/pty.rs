@@ -1,5 +1,7 @@
 //! Ring 6: the real binary in a real terminal. Few and whole: what only a process and a pty can show.
 
+use rustix::process::Signal;
+
 use crate::terminal::{Session, scripted, way_out};
 
 const ECHO: &str = "[[answer]]\necho = true\ntoken-ms = 1\n";
@@ -183,4 +185,31 @@ fn a_broken_theme_costs_only_itself() {
     session.wait_text("ready");
     session.send("\x04");
     assert!(session.end().success());
+}
+
+#[test]
+fn what_was_said_outlives_a_kill() {
+    let home = tempfile::tempdir().unwrap();
+    let words = "knot ".repeat(400);
+    let engine = scripted(
+        home.path(),
+        &format!("[[answer]]\ntoken-ms = 20\ntext = \"first {words}\"\n"),
+    );
+    let mut session = Session::start(home.path(), &["--engine", &engine], 80, 24);
+    session.wait_text("ready");
+    session.send("What is a quipu?");
+    session.wait_text("quipu?");
+    session.send("\r");
+    // More than a second of it.
+    session.wait_for("much of the answer", |screen| screen.matches("knot").count() > 80);
+    session.signal(Signal::KILL);
+    session.ended();
+    let mut again = Session::start(home.path(), &["--engine", &engine, "--continue"], 80, 24);
+    again.wait_text("— interrupted");
+    again.wait_for("the words", |screen| screen.matches("knot").count() > 20);
+    again.send("\x1b[1;5H");
+    again.wait_text("What is a quipu?");
+    again.send("/quit\r");
+    assert!(again.end().success());
+    again.assert_sane();
 }

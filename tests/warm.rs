@@ -5,8 +5,13 @@ use std::fs;
 use std::path::Path;
 
 use quipu::domain::Role;
-use quipu::domain::inference::{ChatMessage, Command, Event, LoadOptions, PromptRequest, Token};
+use std::process::Command as Process;
+
+use quipu::domain::inference::{
+    Change, ChatMessage, Command, Event, GenerateRequest, LoadOptions, PromptRequest, Token,
+};
 use quipu::domain::loading::CacheType;
+use quipu::domain::sampling::{Sampling, Seed};
 use quipu::run::vault::FileVault;
 use tempfile::TempDir;
 
@@ -192,4 +197,86 @@ fn what_does_not_belong_is_read_again() {
     let back = there_and_back(&cria(), long(), smaller, nothing);
     assert!(back.restored > 0, "a smaller context takes what fits");
     assert_eq!(back.warm, back.cold);
+}
+
+/// What an answer came to, and what changed while it streamed.
+fn streamed(talk: &mut Talk, mut each: impl FnMut(&Talk, usize)) -> (Vec<Token>, Vec<(u32, Change)>) {
+    let (mut tokens, mut changes) = (Vec::new(), Vec::new());
+    loop {
+        match talk.event() {
+            Event::Token { said, .. } => {
+                tokens.extend(said.token);
+                each(talk, tokens.len());
+            }
+            Event::Changed { at, change, .. } => changes.push((at, change)),
+            Event::Finished { .. } => return (tokens, changes),
+            Event::Failed { failure, .. } => panic!("{failure}"),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn an_answer_is_made_again_with_all_that_changed_while_it_streamed() {
+    let mut talk = Talk::load(&cria(), long());
+    let question = [user("Tell me a story about a llama.")];
+    let cool = Sampling {
+        seed: Seed::Fixed(11),
+        ignore_eos: true,
+        ..Sampling::default()
+    };
+    let hot = Sampling {
+        temperature: 1.8,
+        top_k: 0,
+        ..cool.clone()
+    };
+    talk.begin(&question, cool.clone(), Some(80));
+    let (first, changes) = streamed(&mut talk, |talk, said| {
+        if said == 10 {
+            talk.tell(Command::Tune(hot.clone()));
+        }
+    });
+    assert_eq!(changes.len(), 1);
+    let turn = talk.next_turn();
+    let request = GenerateRequest {
+        prompt: PromptRequest {
+            messages: question.to_vec(),
+            max_tokens: Some(80),
+            ..PromptRequest::default()
+        },
+        sampling: cool.clone(),
+        changes: changes.clone(),
+        ..GenerateRequest::default()
+    };
+    talk.tell(Command::Generate { turn, request });
+    assert_eq!(streamed(&mut talk, |_, _| {}), (first.clone(), changes));
+    talk.begin(&question, cool, Some(80));
+    assert_ne!(
+        streamed(&mut talk, |_, _| {}).0,
+        first,
+        "without the change it is another"
+    );
+}
+
+#[test]
+fn a_real_answer_is_made_again_from_its_record_alone() {
+    let home = TempDir::new().unwrap();
+    let quipu = |args: &[&str]| {
+        let output = Process::new(env!("CARGO_BIN_EXE_quipu"))
+            .args(args)
+            .env("QUIPU_HOME", home.path())
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        (output.status.success(), text, String::from_utf8(output.stderr).unwrap())
+    };
+    for question in ["Tell me a story about a llama.", "And then?"] {
+        let (good, _, words) = quipu(&["--session", "s", "--temperature", "1.2", "--max-tokens", "60", question]);
+        assert!(good, "{words}");
+    }
+    let (good, words, _) = quipu(&["sessions", "replay", "s", "--message", "1"]);
+    assert!(good && words.starts_with("the same "), "{words}");
+    // The states of the model that the session was left with are there, and are for this user alone.
+    let states = fs::read_dir(home.path().join("cache/states")).unwrap();
+    assert_eq!(states.count(), 1);
 }

@@ -99,7 +99,7 @@ pub enum Command {
         name: String,
     },
     /// Bring the KV cache to a conversation that goes on, from what was kept under this name where it fits, so that the next
-    /// answer need not wait. Tells nothing but [`Event::Prefill`] and [`Event::Resumable`]; gives way to the next command.
+    /// answer need not wait. Tells nothing but [`Event::Prefill`] and, at its end, [`Event::Resumable`].
     Resume {
         /// Names the events.
         turn: TurnId,
@@ -276,7 +276,7 @@ pub enum Event {
         /// The prompt, token by token.
         prompt: PromptView,
     },
-    /// The KV cache holds the conversation so far.
+    /// The KV cache holds as much of the conversation so far as it could be brought to.
     Resumable {
         /// The request.
         turn: TurnId,

@@ -186,7 +186,10 @@ impl Outcome {
     /// What to tell the person.
     pub fn words(&self) -> String {
         if self.is_same() {
-            return format!("the same {} tokens came again", self.expected);
+            return match self.expected {
+                1 => "the same token came again".to_owned(),
+                many => format!("the same {many} tokens came again"),
+            };
         }
         let why = if self.differences.is_empty() {
             "the model, what computes, the template and the settings are the same; the last bits of the numbers may not be, \

@@ -271,7 +271,7 @@ impl<S: Surface> Shell<S> {
         if self.state.wakes_at().is_some_and(|at| at <= now) {
             self.pace.changed();
         }
-        update(&mut self.state, Msg::Tick(now));
+        self.take(VecDeque::from([Msg::Tick(now)]));
         if self.lent.is_some_and(|until| until <= now) {
             self.resume();
         }

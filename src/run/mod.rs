@@ -143,7 +143,7 @@ async fn converse(chat: ChatOptions) -> Result<(u8, bool), RunError> {
         effects.extend(state.keep(clock::since_1970(), chat.session));
     }
     for (level, text) in chat.notices {
-        update(&mut state, Msg::Notice(level, text));
+        effects.extend(update(&mut state, Msg::Notice(level, text)));
     }
     let mut shell = Shell::new(Parts {
         state,

@@ -11,12 +11,16 @@ use ratatui::style::Style;
 
 use super::*;
 use crate::app::notice::Level;
+use crate::app::sessions::SessionList;
 use crate::app::state::{Engine, Options, Overlay, ViewInfo};
 use crate::app::tuning::Tuning;
 use crate::app::{Action, Msg, update};
 use crate::domain::inference::{
     Event, Failure, FailureKind, Finish, LoadStep, ModelInfo, Part, PromptToken, PromptView, Said, Stats, Token, TurnId,
 };
+
+use crate::domain::session::{Details, Hit, SessionId, Summary};
+use crate::domain::{MessageId, Role as Speaker};
 
 /// A model as an engine tells of it.
 fn model() -> ModelInfo {
@@ -274,6 +278,94 @@ fn what_lies_over_the_transcript_covers_it() {
     });
     insta::assert_snapshot!("prompt_80", shown(&state, 80, 24));
     insta::assert_snapshot!("prompt_80_roles", roles(&state, 80, 24));
+}
+
+/// The panel over a talk, with titles that would do harm if they could.
+fn sessions() -> State {
+    let mut state = ready();
+    state.keep(1_795_219_200_000, None);
+    talk(
+        &mut state,
+        "What is a quipu?",
+        "A cord of knots.",
+        Some(Finish::EndOfTurn),
+    );
+    let session = |id, title: &str, age_hours: i64| Summary {
+        id: SessionId(id),
+        details: Details {
+            title: title.into(),
+            tags: vec!["andes".into()],
+            ..Details::default()
+        },
+        used: 1_795_219_200_000 - age_hours * 3_600_000,
+        messages: 4 * id as u32,
+        bytes: 900 * id.unsigned_abs(),
+        model: "condor 7B".into(),
+        preview: "They counted with knots:\n\u{1b}[2J ones, tens, hundreds.".into(),
+        ..Summary::default()
+    };
+    let mut pinned = session(3, "Knots and cords", 400);
+    pinned.details.pinned = true;
+    let hit = Hit {
+        session: SessionId(2),
+        title: "結縄 and \u{202e}other ways".into(),
+        message: MessageId(1),
+        role: Speaker::Assistant,
+        at: 0,
+        snippet: vec![
+            (false, "they tied ".into()),
+            (true, "knots".into()),
+            (false, " into\u{1b}]0;x\u{7} cords".into()),
+        ],
+    };
+    state.screen.overlay = Some(Overlay::Sessions(Box::new(SessionList {
+        sessions: vec![
+            pinned,
+            session(1, "What is a quipu?", 0),
+            session(
+                2,
+                "\u{1b}]0;pwned\u{7}結縄 and \u{202e}other ways to write without letters",
+                30,
+            ),
+        ],
+        hits: vec![hit],
+        selected: 1,
+        there: true,
+        ..SessionList::default()
+    })));
+    state
+}
+
+#[test]
+fn the_sessions_are_listed_and_searched() {
+    let mut state = sessions();
+    for (columns, rows) in [(120, 40), (80, 24), (40, 12)] {
+        insta::assert_snapshot!(format!("sessions_{columns}"), shown(&state, columns, rows));
+    }
+    insta::assert_snapshot!("sessions_80_roles", roles(&state, 80, 24));
+    if let Some(Overlay::Sessions(list)) = &mut state.screen.overlay {
+        "knots".clone_into(&mut list.query);
+        list.selected = 1;
+    }
+    insta::assert_snapshot!("sessions_found_80", shown(&state, 80, 24));
+    if let Some(Overlay::Sessions(list)) = &mut state.screen.overlay {
+        (list.sessions, list.hits) = (Vec::new(), Vec::new());
+    }
+    insta::assert_snapshot!("sessions_nothing_40", shown(&state, 40, 12));
+}
+
+#[test]
+fn a_selected_message_is_marked() {
+    let mut state = ready();
+    talk(
+        &mut state,
+        "What is a quipu?",
+        "A cord of knots.",
+        Some(Finish::EndOfTurn),
+    );
+    update(&mut state, Msg::Action(Action::SelectPrevious));
+    insta::assert_snapshot!("selected_80", shown(&state, 80, 24));
+    insta::assert_snapshot!("selected_80_roles", roles(&state, 80, 24));
 }
 
 #[test]

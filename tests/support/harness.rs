@@ -6,7 +6,7 @@
     reason = "a harness that cannot go on has nothing to say but why"
 )]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,8 +15,10 @@ use quipu::app::State;
 use quipu::app::state::Options;
 use quipu::app::tuning::Tuning;
 use quipu::domain::inference::{Failure, ModelSource};
+use quipu::domain::session::Which;
 use quipu::engine::scripted::{self, Script};
 use quipu::run::{Clock, Happening, Headless, Loader, Parts, Screen, Shell};
+use quipu::store::{StoreHandle, StoreOptions};
 use quipu::ui::{Keymap, theme};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -47,6 +49,23 @@ impl Harness {
 
     /// The same without waiting; `found` is what comes of looking for the model.
     pub(crate) fn starting(script: &str, found: Result<(), Failure>) -> Self {
+        Self::assemble(script, found, None)
+    }
+
+    /// One that keeps its sessions in this folder, and begins with one of them where one is named.
+    pub(crate) fn keeping(script: &str, folder: &Path, session: Option<Which>) -> Self {
+        let options = StoreOptions {
+            folder: folder.to_owned(),
+            trace_days: 30,
+            states: None,
+        };
+        let store = quipu::store::spawn(options).unwrap();
+        let mut harness = Self::assemble(script, Ok(()), Some((store, session)));
+        harness.rest();
+        harness
+    }
+
+    fn assemble(script: &str, found: Result<(), Failure>, kept: Option<(StoreHandle, Option<Which>)>) -> Self {
         let loader: Loader = Arc::new(move |_| {
             found.clone().map(|()| ModelSource {
                 notice: None,
@@ -56,7 +75,11 @@ impl Harness {
         });
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let (to, from) = unbounded_channel();
-        let (state, effects) = State::start(Tuning::default(), Options::default(), None, None);
+        let (mut state, mut effects) = State::start(Tuning::default(), Options::default(), None, None);
+        let (store, session) = kept.unzip();
+        if let Some(session) = session {
+            effects.extend(state.keep(1_700_000_000_000, session));
+        }
         let (theme, problems) = theme::load("quipu", None);
         assert!(problems.is_empty(), "{problems:?}");
         let mut shell = Shell::new(Parts {
@@ -66,7 +89,7 @@ impl Harness {
             engine: scripted::spawn(Script::parse(script).unwrap()).unwrap(),
             loader,
             keeper: Arc::new(|_| Ok(())),
-            store: None,
+            store,
             happenings: (to.clone(), from),
             clock: Clock::Still(Duration::ZERO),
             frame: Duration::ZERO,
@@ -149,6 +172,16 @@ impl Harness {
         self
     }
 
+    /// Runs until this is on the screen.
+    pub(crate) fn until_shown(&mut self, text: &str) -> &mut Self {
+        self.until(|shell| words_of(shell.surface()).contains(text))
+    }
+
+    /// Runs until this is not on the screen any more.
+    pub(crate) fn until_gone(&mut self, text: &str) -> &mut Self {
+        self.until(|shell| !words_of(shell.surface()).contains(text))
+    }
+
     /// Runs until this holds for the text of the last message.
     pub(crate) fn until_said(&mut self, holds: impl Fn(&str) -> bool) -> &mut Self {
         self.until(|shell| {
@@ -162,15 +195,9 @@ impl Harness {
         self.runtime.block_on(self.shell.farewell(|| {}))
     }
 
-    /// The text on the screen, without the blanks at the ends of lines.
+    /// The text on the screen.
     pub(crate) fn screen(&self) -> String {
-        let buffer = self.shell.surface().buffer();
-        let width = usize::from(buffer.area.width.max(1));
-        let rows = buffer.content().chunks(width).map(|row| {
-            let row: String = row.iter().map(ratatui::buffer::Cell::symbol).collect();
-            row.trim_end().to_owned()
-        });
-        rows.collect::<Vec<_>>().join("\n")
+        words_of(self.shell.surface())
     }
 
     /// Fails unless this is on the screen.
@@ -193,6 +220,17 @@ impl Harness {
     }
 }
 
+/// The text on a surface, without the blanks at the ends of lines.
+fn words_of(surface: &Headless) -> String {
+    let buffer = surface.buffer();
+    let width = usize::from(buffer.area.width.max(1));
+    let rows = buffer.content().chunks(width).map(|row| {
+        let row: String = row.iter().map(ratatui::buffer::Cell::symbol).collect();
+        row.trim_end().to_owned()
+    });
+    rows.collect::<Vec<_>>().join("\n")
+}
+
 /// A key by its name, as `ctrl-c`.
 fn named(name: &str) -> KeyEvent {
     let (mut modifiers, mut key) = (KeyModifiers::NONE, name);
@@ -209,6 +247,9 @@ fn named(name: &str) -> KeyEvent {
         "enter" => KeyCode::Enter,
         "esc" => KeyCode::Esc,
         "tab" => KeyCode::Tab,
+        "left" => KeyCode::Left,
+        "right" => KeyCode::Right,
+        "delete" => KeyCode::Delete,
         "up" => KeyCode::Up,
         "down" => KeyCode::Down,
         "pageup" => KeyCode::PageUp,

@@ -68,6 +68,10 @@ impl Refusal {
 }
 
 /// Takes in what happened, changes the state, and returns what is to be done. Equal inputs give equal outputs.
+#[cfg_attr(
+    not(test),
+    must_use = "an effect that is not carried out is lost, and with it perhaps what somebody said"
+)]
 pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
     let mut effects = decide(state, msg);
     session::keep(state, &mut effects);

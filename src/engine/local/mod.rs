@@ -94,11 +94,15 @@ impl Local<'_> {
                     *loaded = None;
                     *loaded = self.load(turn, &source, &options);
                 }
-                // Of no effect between turns; and without a model there is nothing to keep or to come back to.
-                (Command::Tune(_) | Command::EndThinking { .. }, _)
-                | (Command::Keep { .. } | Command::Resume { .. }, None) => {}
+                // Of no effect between turns; and without a model there is nothing to keep.
+                (Command::Tune(_) | Command::EndThinking { .. }, _) | (Command::Keep { .. }, None) => {}
                 (Command::Keep { name }, Some(loaded)) => self.keep(loaded, &name),
                 (Command::Resume { turn, name, prompt }, Some(loaded)) => self.resume(loaded, turn, &name, &prompt),
+                (Command::Resume { turn, .. }, None) => self.tell(Event::Resumable {
+                    turn,
+                    tokens: 0,
+                    restored: 0,
+                }),
                 (Command::Generate { turn, request }, Some(loaded)) => self.generate(loaded, turn, &request),
                 (Command::Render { turn, prompt }, Some(loaded)) => self.render(loaded, turn, &prompt),
                 (Command::Bench { turn, request }, Some(loaded)) => self.bench(loaded, turn, &request),

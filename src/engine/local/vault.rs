@@ -42,25 +42,25 @@ impl Local<'_> {
         }
     }
 
-    /// Brings the KV cache to a conversation that goes on: what was kept of it comes back, and the rest is read.
+    /// Brings the KV cache to a conversation that goes on: what was kept of it comes back, and the rest is read. Where it cannot be,
+    /// or something else is wanted meanwhile, what was done until then stays.
     pub(super) fn resume(&mut self, loaded: &mut Loaded, turn: TurnId, name: &str, request: &PromptRequest) {
-        let Some(prompt) = beginning(loaded, request) else {
-            return;
-        };
         loaded.sequence.context().watch(turn);
-        let restored = self.restore(loaded, name, &prompt);
-        let read = loaded.sequence.prefill(&prompt, |progress| {
-            self.tell(Event::Prefill { turn, progress });
-        });
-        match read {
-            Ok(_) => self.tell(Event::Resumable {
-                turn,
-                tokens: prompt.len() as u32,
-                restored,
-            }),
-            // Something else is wanted; what was read until then stays.
-            Err(error) => tracing::debug!(%error, "the conversation was not read to its end"),
+        let mut restored = 0;
+        if let Some(prompt) = beginning(loaded, request) {
+            restored = self.restore(loaded, name, &prompt);
+            let read = loaded.sequence.prefill(&prompt, |progress| {
+                self.tell(Event::Prefill { turn, progress });
+            });
+            if let Err(error) = read {
+                tracing::debug!(%error, "the conversation was not read to its end");
+            }
         }
+        self.tell(Event::Resumable {
+            turn,
+            tokens: loaded.sequence.tokens().len() as u32,
+            restored,
+        });
     }
 
     /// Takes what was kept under a name, where it has more of the prompt than what is there; returns how many tokens it has.

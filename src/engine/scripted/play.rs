@@ -85,6 +85,12 @@ impl<'a> Player<'a> {
                 Command::Load { turn, options, .. } => self.load(turn, &options),
                 Command::Generate { turn, request } => self.generate(turn, &request),
                 Command::Render { turn, prompt } => self.render(turn, &prompt),
+                // It reads nothing ahead.
+                Command::Resume { turn, .. } => Event::Resumable {
+                    turn,
+                    tokens: self.cache.len() as u32,
+                    restored: 0,
+                },
                 Command::Bench { turn, .. } => Event::Failed {
                     turn,
                     failure: Failure::new(
@@ -93,7 +99,7 @@ impl<'a> Player<'a> {
                     ),
                 },
                 // Of no effect between turns; and a script has no state to keep.
-                Command::Tune(_) | Command::EndThinking { .. } | Command::Keep { .. } | Command::Resume { .. } => {
+                Command::Tune(_) | Command::EndThinking { .. } | Command::Keep { .. } => {
                     continue;
                 }
             };
