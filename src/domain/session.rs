@@ -266,7 +266,9 @@ pub enum StoreCommand {
     },
     /// Write a session to a file.
     Export {
-        /// All of it.
+        /// The conversation.
+        key: SessionKey,
+        /// What of it is in memory, for where it is not kept.
         session: Box<Whole>,
         /// The file, which must not be there yet.
         path: String,

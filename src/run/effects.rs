@@ -178,7 +178,13 @@ pub fn ticket_of(command: &StoreCommand) -> u64 {
 pub fn at_home(command: StoreCommand) -> StoreCommand {
     match command {
         StoreCommand::Import { path } => StoreCommand::Import { path: from_home(&path) },
-        StoreCommand::Export { session, path, format } => StoreCommand::Export {
+        StoreCommand::Export {
+            key,
+            session,
+            path,
+            format,
+        } => StoreCommand::Export {
+            key,
             session,
             path: from_home(&path),
             format,

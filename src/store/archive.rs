@@ -8,6 +8,7 @@ use crate::domain::Conversation;
 use crate::domain::session::{Hit, SessionId, Summary, Which, Whole};
 
 use super::error::StoreError;
+use super::tables::Traces;
 use super::{StoreOptions, database, search, tables, worker};
 
 /// The sessions there are.
@@ -42,7 +43,7 @@ impl Archive {
     /// All of the session that is meant.
     pub fn read(&self, which: &Which) -> Result<(Summary, Conversation), StoreError> {
         let id = tables::find(&self.connection, which)?;
-        tables::read(&self.connection, id)
+        tables::read(&self.connection, id, Traces::Read)
     }
 
     /// The messages with these words, newest first.

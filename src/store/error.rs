@@ -47,6 +47,9 @@ pub enum StoreError {
     /// There is no such session.
     #[error("there is no session '{0}': 'quipu sessions' lists them")]
     Unknown(String),
+    /// It was removed for good while it was open here.
+    #[error("the session {0} was removed for good by another quipu: it is begun anew, with all that is on the screen")]
+    Gone(i64),
     /// There is none at all.
     #[error("there is no session to continue yet: 'quipu' begins one")]
     None,

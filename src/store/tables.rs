@@ -73,7 +73,8 @@ pub(super) fn write_whole(
 
 fn write_in(transaction: &Transaction<'_>, write: &Write<'_>) -> Result<SessionId, StoreError> {
     let id = match write.id {
-        Some(id) => id,
+        Some(id) if is_there(transaction, id)? => id,
+        Some(id) => return Err(StoreError::Gone(id.0)),
         None => begin(transaction, write.now)?,
     };
     if let Some(details) = write.details {
@@ -103,6 +104,12 @@ fn write_in(transaction: &Transaction<'_>, write: &Write<'_>) -> Result<SessionI
     }
     count(transaction, id, write.now)?;
     Ok(id)
+}
+
+/// Whether the session is there. One that was deleted is, as soon as it is written to again.
+fn is_there(transaction: &Transaction<'_>, id: SessionId) -> Result<bool, StoreError> {
+    let sql = "UPDATE session SET deleted = NULL WHERE id = ?1";
+    Ok(transaction.prepare_cached(sql)?.execute([id.0])? > 0)
 }
 
 fn begin(transaction: &Transaction<'_>, now: i64) -> Result<SessionId, StoreError> {
@@ -164,7 +171,7 @@ fn put_answer(transaction: &Transaction<'_>, session: SessionId, row: i64, answe
         .prepare_cached(
             "INSERT INTO answer (row, model, name, finish, tokens, bytes, record, trace) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
              ON CONFLICT (row) DO UPDATE SET model = excluded.model, name = excluded.name, finish = excluded.finish,
-                 tokens = excluded.tokens, bytes = excluded.bytes, record = excluded.record, trace = excluded.trace",
+                 tokens = excluded.tokens, bytes = excluded.bytes, record = excluded.record, trace = coalesce(excluded.trace, trace)",
         )?
         .execute(params![row, answer.model, answer.model_name, finish, tokens, bytes, record, trace])?;
     Ok(())
@@ -303,8 +310,19 @@ pub(super) fn find(connection: &Connection, which: &Which) -> Result<SessionId, 
     })
 }
 
+/// Whether what there was to draw from is read, too: it is many times what was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Traces {
+    Left,
+    Read,
+}
+
 /// All of a session.
-pub(super) fn read(connection: &Connection, id: SessionId) -> Result<(Summary, Conversation), StoreError> {
+pub(super) fn read(
+    connection: &Connection,
+    id: SessionId,
+    traces: Traces,
+) -> Result<(Summary, Conversation), StoreError> {
     let summary = connection
         .prepare_cached(&format!("{SUMMARY} WHERE id = ?1"))?
         .query_row([id.0], summary)
@@ -328,17 +346,17 @@ pub(super) fn read(connection: &Connection, id: SessionId) -> Result<(Summary, C
         },
         ..summary
     };
-    let messages = messages(connection, id)?;
+    let messages = messages(connection, id, traces)?;
     let conversation = Conversation::restore(messages, head).map_err(|bad| StoreError::NoTree(id.0, bad.0.0))?;
     Ok((summary, conversation))
 }
 
-fn messages(connection: &Connection, id: SessionId) -> Result<Vec<Message>, StoreError> {
+fn messages(connection: &Connection, id: SessionId, traces: Traces) -> Result<Vec<Message>, StoreError> {
     let mut statement = connection.prepare_cached(
-        "SELECT id, parent, role, at, text, shown, hidden IS NOT NULL, model, name, tokens, bytes, record, trace
+        "SELECT id, parent, role, at, text, shown, hidden IS NOT NULL, model, name, tokens, bytes, record, CASE WHEN ?2 THEN trace END
          FROM message LEFT JOIN answer USING (row) WHERE session = ?1 ORDER BY id",
     )?;
-    let mut rows = statement.query([id.0])?;
+    let mut rows = statement.query(params![id.0, traces == Traces::Read])?;
     let mut messages = Vec::new();
     while let Some(row) = rows.next()? {
         messages.push(message(id, row)?);

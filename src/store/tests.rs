@@ -584,3 +584,61 @@ fn old_traces_and_old_trash_go() {
     assert_eq!(traces, [0, 1]);
     assert_eq!(back.get(MessageId(0)).unwrap().text, "x", "the answer itself stays");
 }
+
+#[test]
+fn a_session_that_was_removed_under_our_hands_is_kept_anew() {
+    let folder = TempDir::new().unwrap();
+    let mut bench = Bench::new(folder.path());
+    let mut talk = Conversation::default();
+    talk.push(Role::User, "hello", 1);
+    assert!(bench.save(0, &mut talk));
+    let mut other = Archive::open(&options(folder.path())).unwrap();
+    other.remove(SessionId(1)).unwrap();
+    talk.push(Role::User, "and now?", 2);
+    bench.ticket += 1;
+    bench.worker.take(StoreCommand::Save {
+        ticket: bench.ticket,
+        key: SessionKey(0),
+        changes: talk.changes(None),
+        details: None,
+    });
+    assert!(
+        bench
+            .events()
+            .iter()
+            .any(|event| matches!(event, StoreEvent::Emptied { words } if words.contains("removed")))
+    );
+    talk.keep_all();
+    assert!(bench.save(0, &mut talk));
+    assert_eq!(on_disk(folder.path()), [["hello", "and now?"]]);
+}
+
+#[test]
+fn what_there_was_to_draw_from_stays_on_the_disk() {
+    let folder = TempDir::new().unwrap();
+    let mut bench = Bench::new(folder.path());
+    let mut talk = Conversation::default();
+    let id = talk.push(Role::Assistant, "x", super::worker::now());
+    let trace = vec![crate::domain::inference::Report::default(); 3];
+    talk.get_mut(id).unwrap().answer = Some(Answer {
+        trace: trace.clone(),
+        ..Answer::default()
+    });
+    bench.save(0, &mut talk);
+    let mut opened = bench.open(1, Which::Latest).unwrap().conversation;
+    assert!(
+        opened.get(id).unwrap().answer.as_ref().unwrap().trace.is_empty(),
+        "a chat does without"
+    );
+    opened.get_mut(id).unwrap().text.push('y');
+    assert!(bench.save(1, &mut opened));
+    let (_, whole) = Archive::open(&options(folder.path()))
+        .unwrap()
+        .read(&Which::Latest)
+        .unwrap();
+    let message = whole.get(id).unwrap();
+    assert_eq!(
+        (message.text.as_str(), &message.answer.as_ref().unwrap().trace),
+        ("xy", &trace)
+    );
+}

@@ -18,6 +18,7 @@ use super::checkpoint::Checkpoints;
 use super::database::{self, FILE};
 use super::error::StoreError;
 use super::hold::Hold;
+use super::tables::Traces;
 use super::{export, import, search, tables};
 
 /// How long after a failed write it is tried again, if nothing asks for it before.
@@ -149,7 +150,13 @@ impl Worker {
                 let done = self.import(Path::new(&path));
                 self.tell(StoreEvent::Done(done));
             }
-            StoreCommand::Export { session, path, format } => {
+            StoreCommand::Export {
+                key,
+                session,
+                path,
+                format,
+            } => {
+                let session = self.whole(key).unwrap_or(*session);
                 let done = export_to(&session, Path::new(&path), format);
                 self.tell(StoreEvent::Done(done));
             }
@@ -265,8 +272,12 @@ impl Worker {
                 StoreEvent::Saved { ticket, key, id }
             }
             Err(error) => {
-                // After damage it begins anew, with all that is in memory, which comes again.
-                if error.is_damage() {
+                // It begins anew, with all that is in memory, which comes again.
+                if matches!(error, StoreError::Gone(_)) {
+                    let words = error.to_string();
+                    self.tell(StoreEvent::Emptied { words });
+                }
+                if matches!(error, StoreError::Gone(_) | StoreError::Damaged(_)) {
                     (session.id, session.hold) = (None, None);
                 }
                 StoreEvent::Unsaved {
@@ -284,7 +295,7 @@ impl Worker {
         self.write_all();
         let (summary, conversation) = self.read(|connection| {
             let id = tables::find(connection, which)?;
-            tables::read(connection, id)
+            tables::read(connection, id, Traces::Left)
         })?;
         let id = summary.id;
         let hold = Hold::take(&self.options.folder, id.0);
@@ -318,7 +329,7 @@ impl Worker {
         if let Some(id) = id {
             // One of which everything was taken back is none.
             let removed = self.change(|connection| {
-                let (summary, conversation) = tables::read(connection, id)?;
+                let (summary, conversation) = tables::read(connection, id, Traces::Left)?;
                 if conversation.messages().is_empty() && !summary.details.pinned {
                     tables::remove(connection, id)?;
                 }
@@ -328,6 +339,20 @@ impl Worker {
                 tracing::debug!(%error, "an empty session was not removed");
             }
         }
+    }
+
+    /// All of a session of this process as it is on the disk, where all of it is: with what there was to draw from.
+    fn whole(&mut self, key: SessionKey) -> Option<Whole> {
+        self.write_all();
+        let session = self.sessions.get(&key).filter(|session| session.is_written())?;
+        let id = session.id?;
+        let read = self.read(|connection| tables::read(connection, id, Traces::Read));
+        let (summary, conversation) = read.ok()?;
+        Some(Whole {
+            details: summary.details,
+            created: summary.created,
+            conversation,
+        })
     }
 
     fn import(&mut self, path: &Path) -> Result<String, String> {

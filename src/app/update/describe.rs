@@ -202,7 +202,13 @@ pub(super) fn export(state: &mut State, path: &str) -> Outcome {
         conversation: state.conversation.clone(),
     });
     let path = path.to_owned();
-    Ok(vec![Effect::Store(StoreCommand::Export { session, path, format })])
+    let key = state.key();
+    Ok(vec![Effect::Store(StoreCommand::Export {
+        key,
+        session,
+        path,
+        format,
+    })])
 }
 
 /// `/import`: reads sessions from a file.

@@ -69,7 +69,7 @@ CREATE VIRTUAL TABLE said USING fts5 (
     content = 'message',
     content_rowid = 'row',
     tokenize = 'unicode61 remove_diacritics 2',
-    prefix = '2 3'
+    prefix = '1 2 3'
 );
 
 CREATE TRIGGER message_said AFTER INSERT ON message BEGIN

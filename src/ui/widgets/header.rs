@@ -16,6 +16,8 @@ use super::figures::gauge;
 const NAME: usize = 12;
 /// Most columns of a preset's name, which people may choose as they like.
 const PRESET: usize = 16;
+/// Most columns of a session's title.
+const TITLE: usize = 48;
 /// Cells of the gauge.
 const CELLS: usize = 7;
 
@@ -30,11 +32,26 @@ pub(in crate::ui) fn line(state: &State, look: Look<'_>, width: u16) -> Line<'st
         .find_map(|detail| fitted(right(state, look, detail), room))
         .unwrap_or_default();
     let used: usize = right.iter().map(|s| columns(&s.content)).sum();
-    let fill = " ".repeat(room.saturating_sub(used) + 1);
-    let mut spans = vec![name, Span::styled(fill, dim)];
+    let free = room.saturating_sub(used);
+    let title = title(state, free);
+    let fill = " ".repeat(free.saturating_sub(columns(&title)) + 1);
+    let mut spans = vec![name, Span::styled(title, text), Span::styled(fill, dim)];
     spans.extend(right);
     spans.push(Span::styled(" ", text));
     Line::from(spans)
+}
+
+/// The title of the session, where there is room for one that can be told from others.
+fn title(state: &State, room: usize) -> String {
+    const APART: &str = "   ";
+    let mark = if state.session.read_only { " (read only)" } else { "" };
+    let title = sanitize_line(&state.session.details.title);
+    let least = APART.len() + columns(mark) + NAME.min(columns(&title)) + 1;
+    if title.is_empty() || room < least {
+        return String::new();
+    }
+    let title = shorten(&title, (room - APART.len() - columns(mark) - 1).min(TITLE));
+    format!("{APART}{title}{mark}")
 }
 
 /// The spans in `room` columns: the first one, a name, is shortened where it must be, but not beyond recognition.
