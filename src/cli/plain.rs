@@ -159,7 +159,7 @@ impl Plain<'_> {
                 let rows = COMMANDS.iter().map(row).collect::<Vec<_>>().concat();
                 print(&format!("{rows}> "))
             }
-            Some(Overlay::Sessions(list)) if list.there => print(&format!("{}> ", sessions(&list))),
+            Some(Overlay::Sessions(list)) if list.there && !list.searching => print(&format!("{}> ", sessions(&list))),
             waiting => {
                 self.driver.state.screen.overlay = waiting;
                 Ok(())

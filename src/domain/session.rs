@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::conversation::{Changes, Conversation, Message, MessageId};
+use super::conversation::{Changes, Conversation, MessageId};
 use super::role::Role;
 
 /// A session's number in the store; given out once.
@@ -324,20 +324,6 @@ pub enum StoreEvent {
     },
     /// Something that was asked for is done, or could not be, in words.
     Done(Result<String, String>),
-}
-
-/// A message of this role and text alone, as files bring them.
-pub fn bare(id: MessageId, parent: Option<MessageId>, role: Role, text: impl Into<String>) -> Message {
-    Message {
-        id,
-        parent,
-        role,
-        at: 0,
-        text: text.into(),
-        answer: None,
-        hidden: false,
-        shown: None,
-    }
 }
 
 #[cfg(test)]

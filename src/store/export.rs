@@ -7,10 +7,10 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::domain::session::{Details, Format, Whole};
-use crate::domain::{Head, Message, MessageId, Role};
+use crate::domain::{Head, Message, Role};
 
 /// What tells our JSON from others'.
 pub(super) const FORMAT: &str = "quipu-sessions";
@@ -30,55 +30,8 @@ struct Entry<'a> {
     #[serde(flatten)]
     details: &'a Details,
     created: i64,
-    head: WrittenHead,
+    head: Head,
     messages: &'a [Message],
-}
-
-/// A conversation's head as it is written.
-#[derive(Serialize, Deserialize)]
-pub(super) struct WrittenHead {
-    #[serde(default)]
-    tip: Option<MessageId>,
-    #[serde(default)]
-    shown: Option<MessageId>,
-    #[serde(default)]
-    next: u32,
-    #[serde(default)]
-    system: Option<String>,
-}
-
-impl From<Head> for WrittenHead {
-    fn from(head: Head) -> Self {
-        let Head {
-            tip,
-            shown,
-            next,
-            system,
-        } = head;
-        Self {
-            tip,
-            shown,
-            next,
-            system,
-        }
-    }
-}
-
-impl From<WrittenHead> for Head {
-    fn from(head: WrittenHead) -> Self {
-        let WrittenHead {
-            tip,
-            shown,
-            next,
-            system,
-        } = head;
-        Self {
-            tip,
-            shown,
-            next,
-            system,
-        }
-    }
 }
 
 /// Sessions as text.
@@ -118,7 +71,7 @@ fn json(sessions: &[Whole]) -> Result<String, String> {
     let entries = sessions.iter().zip(heads).map(|(session, (head, created))| Entry {
         details: &session.details,
         created,
-        head: head.into(),
+        head,
         messages: session.conversation.messages(),
     });
     let file = File {

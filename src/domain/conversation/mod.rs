@@ -4,6 +4,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 mod history;
 mod message;
 #[cfg(test)]
@@ -41,7 +43,8 @@ struct Unkept {
 }
 
 /// All of a conversation that is no message.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Head {
     /// The last message of the path on the screen.
     pub tip: Option<MessageId>,

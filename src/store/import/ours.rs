@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::domain::session::{Details, Whole};
-use crate::domain::{Conversation, Message};
-use crate::store::export::{FORMAT, VERSION, WrittenHead};
+use crate::domain::{Conversation, Head, Message};
+use crate::store::export::{FORMAT, VERSION};
 
 use super::{Imported, Refused, Source};
 
@@ -21,7 +21,7 @@ struct File<'a> {
 struct Entry<'a> {
     #[serde(default)]
     created: i64,
-    head: WrittenHead,
+    head: Head,
     #[serde(borrow)]
     messages: Vec<&'a RawValue>,
 }
@@ -57,7 +57,7 @@ fn session<'a>(source: Source<'a>, raw: &'a RawValue) -> Result<Whole, Refused> 
         messages.push(message);
     }
     let ids: Vec<_> = messages.iter().map(|message| message.id).collect();
-    let conversation = Conversation::restore(messages, entry.head.into()).map_err(|bad| {
+    let conversation = Conversation::restore(messages, entry.head).map_err(|bad| {
         // Of two with one number, the later one does not fit.
         let at = ids
             .iter()
