@@ -15,6 +15,8 @@ use quipu::domain::{Conversation, Role};
 use quipu::store::{Archive, StoreOptions};
 
 const SESSIONS: usize = 1000;
+/// As many as it takes to see that it works.
+const FEW: usize = 3;
 const MESSAGES: usize = 100;
 
 /// Words of very different frequency, as in a language: the n-th is about n times rarer than the first.
@@ -75,8 +77,11 @@ fn main() {
         states: None,
     };
     let mut archive = Archive::open(&options).unwrap();
+    // Cargo says '--bench' where it is to be measured, and nothing where it is only to run.
+    let measured = std::env::args().any(|arg| arg == "--bench");
+    let sessions = if measured { SESSIONS } else { FEW };
     let began = Instant::now();
-    for session in 0..SESSIONS {
+    for session in 0..sessions {
         let mut conversation = Conversation::default();
         for n in 0..MESSAGES {
             let role = if n % 2 == 0 { Role::User } else { Role::Assistant };
@@ -95,7 +100,7 @@ fn main() {
     }
     println!(
         "{} messages written in {:.1} s",
-        SESSIONS * MESSAGES,
+        sessions * MESSAGES,
         began.elapsed().as_secs_f64()
     );
     let queries = WORDS.iter().map(|word| (*word).to_owned());

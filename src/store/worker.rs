@@ -130,22 +130,16 @@ impl Worker {
                 self.tell(StoreEvent::Found { request, hits });
             }
             StoreCommand::Describe { id, details } => {
-                let done = self.change(|connection| tables::describe(connection, id, &details));
-                self.tell_failure(done);
+                self.arrange(|connection| tables::describe(connection, id, &details));
             }
             StoreCommand::Delete { id } => {
-                let now = now();
-                let done = self.change(|connection| tables::delete(connection, id, Some(now)));
+                self.arrange(|connection| tables::delete(connection, id, Some(now())));
                 // What it can be read from is gone with it.
                 if let Some(states) = &self.options.states {
                     states.forget(&id.state_name());
                 }
-                self.tell_failure(done);
             }
-            StoreCommand::Restore { id } => {
-                let done = self.change(|connection| tables::delete(connection, id, None));
-                self.tell_failure(done);
-            }
+            StoreCommand::Restore { id } => self.arrange(|connection| tables::delete(connection, id, None)),
             StoreCommand::Import { path } => {
                 let done = self.import(Path::new(&path));
                 self.tell(StoreEvent::Done(done));
@@ -168,8 +162,9 @@ impl Worker {
         let _ = self.events.send(event);
     }
 
-    fn tell_failure(&self, done: Result<(), StoreError>) {
-        if let Err(error) = done {
+    /// Changes what is known of a session; only a failure is told.
+    fn arrange(&mut self, change: impl FnOnce(&mut Connection) -> Result<(), StoreError>) {
+        if let Err(error) = self.change(change) {
             self.tell(StoreEvent::Done(Err(error.to_string())));
         }
     }

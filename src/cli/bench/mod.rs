@@ -87,24 +87,8 @@ pub(super) async fn run(
         draws: None,
     };
     for depth in &args.depth {
-        let request = BenchRequest {
-            depth: *depth,
-            prompt: args.prompt,
-            generate: args.generate,
-            sampling: sampling.clone(),
-        };
-        let mut results = Vec::new();
-        for _ in 0..args.repetitions {
-            turn = turn.next();
-            let request = request.clone();
-            send(engine, Command::Bench { turn, request })?;
-            let result = wait(engine, |event| match event {
-                Event::Benched { result, .. } => Some(result),
-                _ => None,
-            });
-            results.push(result.await?);
-        }
-        report.speeds.push(Speed::new(args, *depth, &results));
+        let speed = speed(engine, &mut turn, args, *depth, &sampling).await?;
+        report.speeds.push(speed);
     }
     if args.turns {
         report.turns = Some(turns::measure(engine, &model, &sampling, deepest, args.repetitions).await?);
@@ -124,6 +108,34 @@ pub(super) async fn run(
     out.write_all(text.as_bytes())
         .map_err(|error| Stop::new(Exit::Failed, format!("cannot write: {error}")))?;
     Ok(Exit::Success)
+}
+
+/// Times prompt reading and generation at a depth.
+async fn speed(
+    engine: &mut EngineHandle,
+    turn: &mut TurnId,
+    args: &BenchArgs,
+    depth: u32,
+    sampling: &Sampling,
+) -> Result<Speed, Stop> {
+    let request = BenchRequest {
+        depth,
+        prompt: args.prompt,
+        generate: args.generate,
+        sampling: sampling.clone(),
+    };
+    let mut results = Vec::new();
+    for _ in 0..args.repetitions {
+        *turn = turn.next();
+        let (turn, request) = (*turn, request.clone());
+        send(engine, Command::Bench { turn, request })?;
+        let result = wait(engine, |event| match event {
+            Event::Benched { result, .. } => Some(result),
+            _ => None,
+        });
+        results.push(result.await?);
+    }
+    Ok(Speed::new(args, depth, &results))
 }
 
 /// Waits for the event that is wanted.
