@@ -113,6 +113,17 @@ fn what_cannot_be_kept_is_said_on_screen_and_kept_later() {
 }
 
 #[test]
+fn what_was_never_kept_is_said_at_the_end() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("data");
+    fs::write(&data, "in the way").unwrap();
+    let mut chat = Harness::keeping(SCRIPT, &data, None);
+    chat.keys("hello<enter>");
+    let words = chat.part().unsaved.unwrap();
+    assert!(words.contains("cannot be written to"), "{words}");
+}
+
+#[test]
 fn a_session_that_is_open_elsewhere_is_read_or_forked() {
     let folder = TempDir::new().unwrap();
     let mut first = Harness::keeping(SCRIPT, folder.path(), None);

@@ -219,7 +219,7 @@ pub enum Event {
         /// What the next prompt would be, before anything is said in it.
         window: Window,
     },
-    /// The prompt was made: what is needed to know later whether another is the same.
+    /// The prompt was read and the answer begins: what is needed to make the same again, or to know that it is another.
     Prompted {
         /// The turn.
         turn: TurnId,
@@ -227,6 +227,8 @@ pub enum Event {
         path: String,
         /// Digest of its token ids.
         digest: String,
+        /// The seed in force, the one drawn included.
+        seed: u32,
     },
     /// A change that was asked for while the answer streamed holds from its next token on.
     Changed {

@@ -2,7 +2,7 @@
 //! is for who has an engine.
 
 use super::conversation::{Conversation, Message, MessageId, Take};
-use super::inference::{ChatMessage, Finish, GenerateRequest, ModelInfo, Opening, PromptRequest, Token};
+use super::inference::{Change, ChatMessage, Finish, GenerateRequest, ModelInfo, Opening, PromptRequest, Token};
 use super::role::Role;
 use super::sampling::Seed;
 
@@ -72,7 +72,10 @@ pub fn again(talk: &Conversation, id: MessageId) -> Result<Vec<Again>, String> {
         let by_itself = last && matches!(answer.finish, Some(finish) if finish != Finish::Stopped);
         let stopped = (!by_itself).then_some(expected.len() as u32);
         let changes = take.changes.iter().cloned().map(|(at, mut change)| {
-            if let super::inference::Change::Settings(settings) = &mut change {
+            // Who changed the seed as well drew from another one from there on.
+            if let Change::Settings(settings) = &mut change
+                && settings.seed == take.settings.seed
+            {
                 settings.seed = Seed::Fixed(take.seed);
             }
             (at, change)
@@ -209,7 +212,6 @@ impl Outcome {
 mod tests {
     use super::*;
     use crate::domain::Answer;
-    use crate::domain::inference::Change;
     use crate::domain::sampling::Sampling;
 
     fn answered() -> (Conversation, MessageId) {

@@ -3,6 +3,7 @@
 //!
 //! One turn of it takes everything that is pending, then draws at most one frame. Tests drive the same turns by hand.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -42,6 +43,15 @@ const STOPPED: Duration = Duration::from_millis(100);
 
 /// Keys so soon after a paste come out of it: no hand is as quick, and text with an end-of-paste inside must not press Enter.
 const AFTER_PASTE: Duration = Duration::from_millis(50);
+
+/// How it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Farewell {
+    /// Whether the engine and the store have ended.
+    pub ended: bool,
+    /// Why something of what was said could not be kept, in words.
+    pub unsaved: Option<String>,
+}
 
 /// Everything that runs while there is a screen.
 pub struct Shell<S> {
@@ -164,9 +174,9 @@ impl<S: Surface> Shell<S> {
         }
     }
 
-    /// Lets go of the engine: cancels what it does and waits for its thread to end, and the store's. Says whether they did. Where
+    /// Lets go of the engine: cancels what it does and waits for its thread to end, and the store's. Where
     /// that takes long enough to be noticed, `slow` is called; a signal ends the waiting.
-    pub async fn farewell(self, slow: impl FnOnce()) -> bool {
+    pub async fn farewell(self, slow: impl FnOnce()) -> Farewell {
         let patience = if self.exit.is_some_and(|code| code >= SIGNALLED) {
             FAREWELL
         } else {
@@ -182,29 +192,38 @@ impl<S: Surface> Shell<S> {
         // Above every turn there is.
         reach.cancel.stop(TurnId(u64::MAX));
         drop(reach);
+        let unsaved = RefCell::new(None);
         let ends = async {
             if let Some(kept) = &mut kept {
-                while kept.recv().await.is_some() {}
+                while let Some(event) = kept.recv().await {
+                    match event {
+                        StoreEvent::Unsaved { words, .. } => *unsaved.borrow_mut() = Some(words),
+                        StoreEvent::Saved { .. } => *unsaved.borrow_mut() = None,
+                        _ => {}
+                    }
+                }
             }
             while events.recv().await.is_some() {}
         };
         tokio::pin!(ends);
-        if timeout(NOTICED, &mut ends).await.is_ok() {
-            return true;
-        }
-        slow();
-        let signal = async {
-            while let Some(happening) = happenings.recv().await {
-                if matches!(happening, Happening::Terminate(_)) {
-                    return;
+        let mut ended = timeout(NOTICED, &mut ends).await.is_ok();
+        if !ended {
+            slow();
+            let signal = async {
+                while let Some(happening) = happenings.recv().await {
+                    if matches!(happening, Happening::Terminate(_)) {
+                        return;
+                    }
                 }
-            }
-            std::future::pending::<()>().await;
-        };
-        tokio::select! {
-            ended = timeout(patience, ends) => ended.is_ok(),
-            () = signal => false,
+                std::future::pending::<()>().await;
+            };
+            ended = tokio::select! {
+                ended = timeout(patience, &mut ends) => ended.is_ok(),
+                () = signal => false,
+            };
         }
+        let unsaved = unsaved.borrow_mut().take();
+        Farewell { ended, unsaved }
     }
 
     /// What there is.

@@ -36,11 +36,12 @@ use crate::app::{Msg, State, update};
 use crate::domain::session::Which;
 use crate::engine::EngineHandle;
 use crate::store::StoreHandle;
+use crate::text::sanitize_line;
 use crate::ui::{Keymap, Theme};
 
 pub use clock::{Clock, FRAME, since_1970};
 pub use effects::{Gate, Keeper, Loader, at_home, ticket_of};
-pub use event_loop::{Parts, Shell};
+pub use event_loop::{Farewell, Parts, Shell};
 pub use grammar::read_grammar;
 pub use happening::Happening;
 pub use logging::Log;
@@ -160,5 +161,14 @@ async fn converse(chat: ChatOptions) -> Result<(u8, bool), RunError> {
     shell.begin(effects);
     let code = shell.run().await;
     tracing::info!(code, "the chat is over");
-    Ok((code, shell.farewell(slow).await))
+    let Farewell { ended, unsaved } = shell.farewell(slow).await;
+    if let Some(words) = unsaved {
+        // A terminal that is gone has nobody before it who could be told.
+        let _ = writeln!(
+            io::stderr(),
+            "quipu: the last of this session is not saved: {}",
+            sanitize_line(&words)
+        );
+    }
+    Ok((code, ended))
 }

@@ -17,7 +17,7 @@ use quipu::app::tuning::Tuning;
 use quipu::domain::inference::{Failure, ModelSource};
 use quipu::domain::session::Which;
 use quipu::engine::scripted::{self, Script};
-use quipu::run::{Clock, Happening, Headless, Loader, Parts, Screen, Shell};
+use quipu::run::{Clock, Farewell, Happening, Headless, Loader, Parts, Screen, Shell};
 use quipu::store::{StoreHandle, StoreOptions};
 use quipu::ui::{Keymap, theme};
 use tokio::runtime::{Builder, Runtime};
@@ -190,8 +190,14 @@ impl Harness {
         })
     }
 
-    /// Lets go of the engine; says whether its thread has ended.
+    /// Lets go of the engine and the store; says whether their threads have ended and all is kept.
     pub(crate) fn farewell(self) -> bool {
+        let Farewell { ended, unsaved } = self.part();
+        ended && unsaved.is_none()
+    }
+
+    /// The same, in full.
+    pub(crate) fn part(self) -> Farewell {
         self.runtime.block_on(self.shell.farewell(|| {}))
     }
 

@@ -32,7 +32,12 @@ pub(super) fn told(state: &mut State, event: Event) -> Vec<Effect> {
         Event::Forecast { turn, window } => window::forecast(state, turn, window),
         Event::Noted { turn, words } => noted(state, turn, words),
         Event::Prefill { turn, progress } => prefilled(state, turn, progress),
-        Event::Prompted { turn, path, digest } => record::prompted(state, turn, path, digest),
+        Event::Prompted {
+            turn,
+            path,
+            digest,
+            seed,
+        } => record::prompted(state, turn, (path, digest), seed),
         Event::Changed { turn, at, change } => record::changed(state, turn, at, change),
         Event::Resumable { turn, tokens, .. } => resumable(state, turn, tokens),
         Event::Resumed { turn, thinking, text } => resumed(state, turn, thinking, &text),
@@ -135,9 +140,6 @@ fn finished(state: &mut State, turn: TurnId, finish: Finish, counts: Stats) -> V
         answer.stats = before.map_or(counts, |before| before.and(&counts));
         if answer.stats.thinking_tokens > 0 {
             answer.thinking.time = answer.stats.thinking;
-        }
-        if let Some(take) = answer.takes.last_mut() {
-            take.seed = counts.seed;
         }
         record::settle_bytes(answer, &message.text);
         silent = counts.generated == 0 || message.text == answer.opening;

@@ -39,10 +39,10 @@ pub(super) fn begin(state: &mut State, request: &GenerateRequest) {
     }
 }
 
-/// The prompt was made.
-pub(super) fn prompted(state: &mut State, turn: TurnId, path: String, digest: String) {
+/// The prompt was read: how it was made, and its digest; and the seed of what is drawn now.
+pub(super) fn prompted(state: &mut State, turn: TurnId, (path, digest): (String, String), seed: u32) {
     if let Some(take) = current(state, turn) {
-        (take.path, take.prompt) = (path, digest);
+        (take.path, take.prompt, take.seed) = (path, digest, seed);
     }
 }
 

@@ -11,6 +11,7 @@ use crate::engine::digest;
 
 use super::ffi::{DecodeError, Logits};
 use super::load::Loaded;
+use super::prompt::Prompt;
 use super::sampler::{Drawn, Sampler, Undrawn};
 use super::turn::{Spoken, Turn};
 use super::window::Fitted;
@@ -44,17 +45,12 @@ impl Local<'_> {
         loaded: &mut Loaded,
         turn: &mut Turn,
         request: &GenerateRequest,
-    ) -> Result<Option<Vec<Token>>, Failure> {
+    ) -> Result<Option<Prompt>, Failure> {
         let Fitted { prompt, window } = loaded.fit(&request.prompt)?;
         let id = turn.id;
         if window.left_out > 0 {
             self.tell(Event::Window { turn: id, window });
         }
-        self.tell(Event::Prompted {
-            turn: id,
-            path: prompt.path,
-            digest: digest::of_tokens(&prompt.tokens),
-        });
         turn.listen(loaded.prompter.splitter(prompt.begun));
         let said = &request.prompt.opening.said;
         if !said.is_empty() {
@@ -75,19 +71,29 @@ impl Local<'_> {
             Err(error) => return Err(compute(error)),
         };
         turn.has_read();
-        Ok(Some(prompt.tokens))
+        Ok(Some(prompt))
     }
 
     fn answer(&mut self, loaded: &mut Loaded, turn: &mut Turn, request: &GenerateRequest) -> Result<Finish, Failure> {
-        let Some(prompt) = self.read_prompt(loaded, turn, request)? else {
+        let Some(Prompt {
+            tokens: prompt, path, ..
+        }) = self.read_prompt(loaded, turn, request)?
+        else {
             return Ok(Finish::Stopped);
         };
         let mut sampler = Sampler::new(&loaded.prompter.vocabulary, &request.sampling, &prompt)?;
         if request.report {
             sampler = sampler.reporting();
         }
-        turn.stats.seed = sampler.seed();
-        let id = turn.id;
+        let (id, seed) = (turn.id, sampler.seed());
+        turn.stats.seed = seed;
+        let digest = digest::of_tokens(&prompt);
+        self.tell(Event::Prompted {
+            turn: id,
+            path,
+            digest,
+            seed,
+        });
         loop {
             if self.ends.cancel.is_stopped(id) {
                 return Ok(Finish::Stopped);

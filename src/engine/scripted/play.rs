@@ -228,11 +228,7 @@ impl<'a> Player<'a> {
                 failure: too_long(prompt.len(), context),
             };
         }
-        self.tell(Event::Prompted {
-            turn,
-            path: "marks of the script".to_owned(),
-            digest: digest::of_tokens(&prompt),
-        });
+        let digest = digest::of_tokens(&prompt);
         let began = Instant::now();
         let mut stats = Stats {
             prompt_tokens: answer.prompt_tokens.unwrap_or(prompt.len() as u32),
@@ -246,6 +242,12 @@ impl<'a> Player<'a> {
         let finish = match self.read(turn, prompt, &answer, &stats) {
             Ok(()) => {
                 stats.prefill = began.elapsed();
+                self.tell(Event::Prompted {
+                    turn,
+                    path: "marks of the script".to_owned(),
+                    digest,
+                    seed: stats.seed,
+                });
                 self.say(turn, request, &answer, (began, context), &mut stats)
             }
             Err(Interrupted) => Finish::Stopped,

@@ -156,7 +156,7 @@ fn a_cancel_ends_a_wait_of_an_hour_and_keeps_what_came_meanwhile() {
     let mut engine = start("[[answer]]\ntext = \"never\"\nprefill-ms = 3_600_000\n[[answer]]\ntext = \"now\"");
     ask(&engine, 2, "x", None);
     ask(&engine, 3, "y", None);
-    assert!(matches!(engine.events.blocking_recv(), Some(Event::Prompted { .. })));
+    assert!(matches!(engine.events.blocking_recv(), Some(Event::Prefill { .. })));
     engine.cancel.stop(TurnId(2));
     let (text, end) = answer(&mut engine);
     assert_eq!((text.as_str(), finish(&end).0), ("", Finish::Stopped));
