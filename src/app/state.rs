@@ -102,8 +102,19 @@ pub struct Keeping {
     pub opening: Option<(SessionKey, Option<String>)>,
     /// The message to show in it.
     pub jump: Option<(SessionId, MessageId)>,
-    /// The session that was deleted last, and its title.
-    pub deleted: Option<(SessionId, String)>,
+    /// The session that was deleted last, until something else is said.
+    pub deleted: Option<Deleted>,
+}
+
+/// A session that was deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deleted {
+    /// Its number.
+    pub id: SessionId,
+    /// Its title.
+    pub title: String,
+    /// Whether it was the one on the screen.
+    pub shown: bool,
 }
 
 /// Settings that `update` needs.

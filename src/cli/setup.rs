@@ -159,7 +159,7 @@ impl Setup {
         let (tuning, options) = self.tuning();
         let (mut state, mut effects) = State::start(tuning, options, self.settings.system.clone(), None);
         if kept {
-            effects.extend(state.keep(run::since_1970(), self.session.clone()));
+            effects.extend(state.keep(store::now(), self.session.clone()));
         }
         (state, effects)
     }

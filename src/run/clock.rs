@@ -1,7 +1,7 @@
 //! Time for the loop: the one clock that `update` is told, and the pace of frames. Nothing else in the loop reads a clock.
 
 use std::future::pending;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
@@ -75,12 +75,6 @@ impl Pace {
         self.last = Some(now);
         self.changed = false;
     }
-}
-
-/// What time it is, in milliseconds since 1970.
-pub fn since_1970() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]

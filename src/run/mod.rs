@@ -35,11 +35,11 @@ use crate::app::tuning::Tuning;
 use crate::app::{Msg, State, update};
 use crate::domain::session::Which;
 use crate::engine::EngineHandle;
-use crate::store::StoreHandle;
+use crate::store::{self, StoreHandle};
 use crate::text::sanitize_line;
 use crate::ui::{Keymap, Theme};
 
-pub use clock::{Clock, FRAME, since_1970};
+pub use clock::{Clock, FRAME};
 pub use effects::{Gate, Keeper, Loader, at_home, ticket_of};
 pub use event_loop::{Farewell, Parts, Shell};
 pub use grammar::read_grammar;
@@ -141,7 +141,7 @@ async fn converse(chat: ChatOptions) -> Result<(u8, bool), RunError> {
     let surface = Console::open(modes, chat.log.as_ref(), &to).map_err(RunError::Terminal)?;
     let (mut state, mut effects) = State::start(chat.tuning, chat.options, chat.system, chat.model);
     if chat.store.is_some() {
-        effects.extend(state.keep(clock::since_1970(), chat.session));
+        effects.extend(state.keep(store::now(), chat.session));
     }
     for (level, text) in chat.notices {
         effects.extend(update(&mut state, Msg::Notice(level, text)));

@@ -28,7 +28,7 @@ mod worker;
 pub use archive::Archive;
 pub use checkpoint::{Checkpoint, Checkpoints};
 pub use error::StoreError;
-pub use worker::StoreOptions;
+pub use worker::{StoreOptions, now};
 
 use worker::Worker;
 

@@ -144,7 +144,7 @@ fn what_is_saved_comes_back_as_it_was() {
     let opened = bench.open(1, Which::Latest).unwrap();
     assert_eq!(opened.conversation.messages(), said.messages());
     assert_eq!(opened.conversation.head(), said.head());
-    assert!(opened.held, "it is open here already");
+    assert!(!opened.held, "it is open here, and nowhere else");
     drop(bench);
     let mut bench = Bench::new(folder.path());
     let opened = bench.open(0, Which::Id(SessionId(1))).unwrap();

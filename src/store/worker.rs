@@ -21,8 +21,9 @@ use super::hold::Hold;
 use super::tables::Traces;
 use super::{export, import, search, tables};
 
-/// How long after a failed write it is tried again, if nothing asks for it before.
+/// How long after a failed write it is tried again, if nothing asks for it before: twice as long every time, up to the longest.
 const AGAIN: Duration = Duration::from_secs(2);
+const LONGEST: Duration = Duration::from_mins(1);
 
 /// Where and how things are kept.
 #[derive(Clone, Debug)]
@@ -80,13 +81,15 @@ impl Worker {
                 words: error.to_string(),
             });
         }
+        let mut patience = AGAIN;
         loop {
             let waits = self.sessions.values().any(|session| !session.is_written());
             let command = if waits {
-                commands.recv_timeout(AGAIN)
+                commands.recv_timeout(patience)
             } else {
                 commands.recv().map_err(|_| RecvTimeoutError::Disconnected)
             };
+            patience = if waits { LONGEST.min(patience * 2) } else { AGAIN };
             match command {
                 Ok(command) => self.take(command),
                 Err(RecvTimeoutError::Timeout) => self.write_all(),
@@ -293,7 +296,12 @@ impl Worker {
             tables::read(connection, id, Traces::Left)
         })?;
         let id = summary.id;
-        let hold = Hold::take(&self.options.folder, id.0);
+        // One that is open here already stays here.
+        let mut here = self.sessions.values_mut().filter(|session| session.id == Some(id));
+        let hold = match here.find_map(|session| session.hold.take()) {
+            Some(hold) => Ok(Some(hold)),
+            None => Hold::take(&self.options.folder, id.0),
+        };
         let elsewhere = hold.is_err();
         let session = Session {
             id: Some(id),
@@ -378,7 +386,7 @@ fn export_to(session: &Whole, path: &Path, format: Format) -> Result<String, Str
 }
 
 /// What time it is, in milliseconds since 1970.
-pub(super) fn now() -> i64 {
+pub fn now() -> i64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

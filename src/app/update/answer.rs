@@ -40,6 +40,8 @@ pub(super) fn idle(state: &State) -> Result<(), Refusal> {
 /// Begins the answer that stands empty at the tip. `before` was the tip before it was asked for.
 pub(super) fn begin(state: &mut State, answer: MessageId, before: Option<MessageId>) -> Vec<Effect> {
     let opening = std::mem::take(&mut state.options.prefill);
+    // From here on there is something else to undo.
+    state.keeping.deleted = None;
     if let Some(message) = state.conversation.get_mut(answer) {
         message.text.clone_from(&opening);
         message.answer = Some(Answer {

@@ -2,11 +2,11 @@
 
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
-use crate::app::state::{Session, State};
-use crate::domain::session::{SessionId, StoreCommand};
+use crate::app::state::{Deleted, Session, State};
+use crate::domain::session::{StoreCommand, Which};
 use crate::domain::{Message, MessageId, Role};
 
-use super::{Outcome, Refusal, answer, composer, session};
+use super::{Outcome, Refusal, answer, composer, session, sessions};
 
 /// Which way to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,10 +91,8 @@ pub(super) fn remove(state: &mut State) -> Outcome {
 /// `/undo`: undoes the last change of the conversation, or brings a deleted session back.
 pub(super) fn undo(state: &mut State) -> Outcome {
     answer::idle(state)?;
-    if state.conversation.is_empty()
-        && let Some((id, title)) = state.keeping.deleted.take()
-    {
-        return Ok(restore(state, id, &title));
+    if let Some(deleted) = state.keeping.deleted.take() {
+        return Ok(restore(state, &deleted));
     }
     session::may_write(state)?;
     if !state.conversation.undo() {
@@ -105,10 +103,15 @@ pub(super) fn undo(state: &mut State) -> Outcome {
     Ok(Vec::new())
 }
 
-fn restore(state: &mut State, id: SessionId, title: &str) -> Vec<Effect> {
-    state.tell(Level::Info, format!("'{title}' is back"));
-    let open = session::ask_for(state, crate::domain::session::Which::Id(id));
-    vec![Effect::Store(StoreCommand::Restore { id }), open]
+fn restore(state: &mut State, deleted: &Deleted) -> Vec<Effect> {
+    let id = deleted.id;
+    state.tell(Level::Info, format!("'{}' is back", deleted.title));
+    let mut effects = vec![Effect::Store(StoreCommand::Restore { id })];
+    if deleted.shown {
+        effects.push(session::ask_for(state, Which::Id(id)));
+    }
+    effects.extend(sessions::refresh(state));
+    effects
 }
 
 /// `/redo`: does again what was undone.

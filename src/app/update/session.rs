@@ -139,7 +139,7 @@ pub(super) fn has_store(state: &State) -> Result<(), Refusal> {
     if state.keeping.on {
         Ok(())
     } else {
-        let words = "sessions are not kept in this chat: the notice at its start said why";
+        let words = "sessions are not kept in this chat: the setting 'keep' is off, or there is no home folder";
         Err(Refusal::new(Level::Warn, words))
     }
 }

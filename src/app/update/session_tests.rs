@@ -385,6 +385,32 @@ fn a_deleted_session_is_brought_back() {
 }
 
 #[test]
+fn undo_brings_back_what_was_deleted_last_and_nothing_older() {
+    let mut state = kept();
+    send(&mut state, "hello");
+    finish(&mut state, Finish::EndOfTurn);
+    state.screen.overlay = Some(Overlay::Sessions(Box::new(crate::app::sessions::SessionList {
+        sessions: vec![summary(7, "Old")],
+        ..Default::default()
+    })));
+    let effects = act(&mut state, Action::Delete);
+    assert!(effects.contains(&Effect::Store(StoreCommand::Delete { id: SessionId(7) })));
+    act(&mut state, Action::Escape);
+    let effects = send(&mut state, "/undo");
+    assert!(
+        effects.contains(&Effect::Store(StoreCommand::Restore { id: SessionId(7) })),
+        "{effects:?}"
+    );
+    assert_eq!(
+        state.conversation.path().len(),
+        2,
+        "the talk on the screen is as it was"
+    );
+    send(&mut state, "/undo");
+    assert!(state.conversation.is_empty());
+}
+
+#[test]
 fn without_a_store_sessions_are_refused_in_words() {
     let mut state = ready();
     for command in [

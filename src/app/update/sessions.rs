@@ -4,7 +4,7 @@
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::sessions::{Row, SessionList, Typed};
-use crate::app::state::{Overlay, State};
+use crate::app::state::{Deleted, Overlay, State};
 use crate::domain::MessageId;
 use crate::domain::session::{Details, Hit, SessionId, StoreCommand, Summary, Titled, Which};
 
@@ -222,12 +222,17 @@ pub(super) fn delete(state: &mut State, id: SessionId, title: &str) -> Outcome {
     session::has_store(state)?;
     let mut effects = Vec::new();
     let panel = state.screen.overlay.take();
-    if state.session.id == Some(id) {
+    let shown = state.session.id == Some(id);
+    if shown {
         session::may_write(state)?;
         effects.extend(super::talk::renew(state));
     }
     state.screen.overlay = panel;
-    state.keeping.deleted = Some((id, title.to_owned()));
+    state.keeping.deleted = Some(Deleted {
+        id,
+        title: title.to_owned(),
+        shown,
+    });
     effects.push(Effect::Store(StoreCommand::Delete { id }));
     effects.extend(refresh(state));
     let words = format!("'{title}' is deleted: /undo brings it back");
