@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use quipu::domain::session::{SessionId, Which};
-use quipu::store::{Archive, StoreOptions};
+use quipu::store::{Archive, StoreHandle, StoreOptions};
 use tempfile::TempDir;
 
 use crate::harness::Harness;
@@ -121,6 +121,29 @@ fn what_was_never_kept_is_said_at_the_end() {
     chat.keys("hello<enter>");
     let words = chat.part().unsaved.unwrap();
     assert!(words.contains("cannot be written to"), "{words}");
+}
+
+#[test]
+fn a_store_that_died_stops_no_chat() {
+    // One that is gone before anything is asked of it, and one that dies over the first question.
+    for listens in [false, true] {
+        let (commands, taken) = std::sync::mpsc::channel();
+        let (told, events) = tokio::sync::mpsc::unbounded_channel();
+        let thread = listens.then(|| {
+            std::thread::spawn(move || {
+                let first = taken.recv();
+                drop(told);
+                first
+            })
+        });
+        let mut chat = Harness::with_store(SCRIPT, StoreHandle { commands, events });
+        chat.keys("hello<enter>");
+        assert_eq!(chat.said(), ["hello", "one"], "{listens}");
+        chat.shows("what keeps the sessions has stopped");
+        if let Some(thread) = thread {
+            assert!(thread.join().unwrap().is_ok());
+        }
+    }
 }
 
 #[test]

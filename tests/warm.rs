@@ -3,10 +3,10 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command as Process;
+use std::time::{Duration, Instant};
 
 use quipu::domain::Role;
-use std::process::Command as Process;
-
 use quipu::domain::inference::{
     Change, ChatMessage, Command, Event, GenerateRequest, LoadOptions, PromptRequest, Token,
 };
@@ -118,7 +118,9 @@ fn wait_for(states: &Path) {
             .flatten()
             .find(|entry| entry.path().extension().is_some_and(|ending| ending == "kv"))
     };
+    let until = Instant::now() + Duration::from_mins(1);
     while there().is_none() {
+        assert!(Instant::now() < until, "no state was kept");
         std::thread::yield_now();
     }
 }

@@ -61,7 +61,12 @@ impl<'a> Driver<'a> {
         };
         tokio::select! {
             biased;
-            Some(event) = told => Outside::Store(event),
+            event = told => {
+                if event.is_none() {
+                    self.store = None;
+                }
+                Outside::Store(event.unwrap_or_else(run::store_gone))
+            }
             event = self.engine.events.recv() => event.map_or(Outside::EngineGone, Outside::Engine),
         }
     }
@@ -111,8 +116,7 @@ impl<'a> Driver<'a> {
         let ticket = run::ticket_of(&command);
         self.gate.ask(ticket);
         if store.commands.send(run::at_home(command)).is_err() {
-            let words = "what keeps the sessions has stopped: the log says more".to_owned();
-            self.stored(StoreEvent::Unsaved { ticket, words });
+            self.stored(run::store_gone());
         }
     }
 

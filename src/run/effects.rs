@@ -94,8 +94,9 @@ impl Reach {
         self.gate.ask(ticket);
         let lost = store.send(at_home(command)).is_err();
         lost.then(|| {
-            let words = "what keeps the sessions has stopped: the log says more".to_owned();
-            Msg::Store(StoreEvent::Unsaved { ticket, words })
+            // Nothing waits for what will never come.
+            self.gate.settle(u64::MAX);
+            Msg::Store(store_gone())
         })
     }
 
@@ -190,6 +191,14 @@ pub fn at_home(command: StoreCommand) -> StoreCommand {
             format,
         },
         other => other,
+    }
+}
+
+/// The last word of a store that could not say it: nothing is waited for any more.
+pub fn store_gone() -> StoreEvent {
+    StoreEvent::Unsaved {
+        ticket: u64::MAX,
+        words: "what keeps the sessions has stopped, and the log says why; quit and start quipu again".to_owned(),
     }
 }
 

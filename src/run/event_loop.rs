@@ -19,7 +19,7 @@ use crate::engine::EngineHandle;
 use crate::store::StoreHandle;
 
 use super::clock::{Clock, Pace};
-use super::effects::{Gate, Keeper, Loader, Reach, gone};
+use super::effects::{Gate, Keeper, Loader, Reach, gone, store_gone};
 use super::happening::Happening;
 use super::screen::Screen;
 use super::surface::Surface;
@@ -349,12 +349,12 @@ impl<S: Surface> Shell<S> {
         self.message(event.map_or_else(gone, Msg::Engine));
     }
 
-    /// What the store tells; `None` where it is gone, which whoever asks it next is told.
+    /// What the store tells; `None` where it is gone.
     fn stored(&mut self, event: Option<StoreEvent>) {
-        let Some(event) = event else {
+        if event.is_none() {
             self.kept = None;
-            return;
-        };
+        }
+        let event = event.unwrap_or_else(store_gone);
         let lost = self.reach.kept(&event);
         self.message(Msg::Store(event));
         if let Some(msg) = lost {

@@ -40,7 +40,7 @@ use crate::text::sanitize_line;
 use crate::ui::{Keymap, Theme};
 
 pub use clock::{Clock, FRAME};
-pub use effects::{Gate, Keeper, Loader, at_home, ticket_of};
+pub use effects::{Gate, Keeper, Loader, at_home, store_gone, ticket_of};
 pub use event_loop::{Farewell, Parts, Shell};
 pub use grammar::read_grammar;
 pub use happening::Happening;

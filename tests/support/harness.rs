@@ -65,6 +65,13 @@ impl Harness {
         harness
     }
 
+    /// One whose sessions this is to keep.
+    pub(crate) fn with_store(script: &str, store: StoreHandle) -> Self {
+        let mut harness = Self::assemble(script, Ok(()), Some((store, None)));
+        harness.rest();
+        harness
+    }
+
     fn assemble(script: &str, found: Result<(), Failure>, kept: Option<(StoreHandle, Option<Which>)>) -> Self {
         let loader: Loader = Arc::new(move |_| {
             found.clone().map(|()| ModelSource {

@@ -81,6 +81,7 @@ pub(super) fn remove(state: &mut State) -> Outcome {
     state.conversation.begin_step();
     state.conversation.hide(id);
     state.screen.selected = None;
+    state.screen.editing = None;
     state.tell(
         Level::Info,
         "the message is removed with all that was said on it: /undo brings it back",
