@@ -1,8 +1,6 @@
 //! `quipu sessions`: the sessions that are kept, for scripts and for people without a screen.
 
-use std::fs::OpenOptions;
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use clap::Subcommand;
@@ -136,10 +134,13 @@ pub(super) fn run(archive: &mut Archive, deed: &Deed, as_json: bool, out: impl W
             let format = format
                 .or(by_name)
                 .unwrap_or(if as_json { Format::Json } else { Format::Markdown });
-            let text = export::write(&[whole(summary, talk)], format).map_err(failed)?;
+            let session = whole(summary, talk);
             match file {
-                Some(file) => return write_new(file, &text),
-                None => text,
+                Some(file) => {
+                    export::write_file(&session, file, format).map_err(failed)?;
+                    return Ok(Exit::Success);
+                }
+                None => export::write(&[session], format).map_err(failed)?,
             }
         }
         Deed::Import { file } => {
@@ -216,17 +217,6 @@ fn found(hits: &[Hit]) -> String {
         format!("{session:>5}  {message:>5}  {title}: {}\n", sanitize_line(&text))
     };
     hits.iter().map(row).collect()
-}
-
-fn write_new(file: &PathBuf, text: &str) -> Result<Exit, Stop> {
-    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
-    let written = made.and_then(|mut to| to.write_all(text.as_bytes()).and_then(|()| to.sync_all()));
-    written.map(|()| Exit::Success).map_err(|error| {
-        failed(format!(
-            "cannot write '{}' ({error}): name a file that is not there yet",
-            file.display()
-        ))
-    })
 }
 
 fn imported(ids: &[SessionId], left_out: usize, as_json: bool) -> Result<String, Stop> {

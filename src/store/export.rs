@@ -47,11 +47,17 @@ pub fn write(sessions: &[Whole], format: Format) -> Result<String, String> {
 }
 
 /// Writes a session to a file, which must not be there yet.
-pub(super) fn write_file(session: &Whole, path: &Path, format: Format) -> Result<(), String> {
+///
+/// # Errors
+/// In words.
+pub fn write_file(session: &Whole, path: &Path, format: Format) -> Result<(), String> {
     let text = write(std::slice::from_ref(session), format)?;
     let failed = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {
-            format!("'{}' is there already: name another file, or remove it", path.display())
+            format!(
+                "'{}' is there already: name a file that is not there yet, or remove it",
+                path.display()
+            )
         }
         _ => format!("cannot write '{}' ({error}): name another file", path.display()),
     };

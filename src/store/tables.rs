@@ -262,6 +262,14 @@ pub(super) fn remove(connection: &Connection, id: SessionId) -> Result<(), Store
     Ok(())
 }
 
+/// Removes a session of which everything was taken back: it is none.
+pub(super) fn remove_if_empty(connection: &Connection, id: SessionId) -> Result<(), StoreError> {
+    let sql =
+        "DELETE FROM session WHERE id = ?1 AND NOT pinned AND NOT EXISTS (SELECT 1 FROM message WHERE session = ?1)";
+    connection.prepare_cached(sql)?.execute([id.0])?;
+    Ok(())
+}
+
 /// Removes what was deleted long ago, sessions that came to nothing, and traces that are older than is wanted, in days.
 pub(super) fn tidy(connection: &mut Connection, now: i64, trace_days: u32) -> Result<(), StoreError> {
     let trash = now - TRASH_DAYS * DAY;

@@ -330,14 +330,7 @@ impl Worker {
         let id = session.id;
         self.sessions.remove(&key);
         if let Some(id) = id {
-            // One of which everything was taken back is none.
-            let removed = self.change(|connection| {
-                let (summary, conversation) = tables::read(connection, id, Traces::Left)?;
-                if conversation.messages().is_empty() && !summary.details.pinned {
-                    tables::remove(connection, id)?;
-                }
-                Ok(())
-            });
+            let removed = self.change(|connection| tables::remove_if_empty(connection, id));
             if let Err(error) = removed {
                 tracing::debug!(%error, "an empty session was not removed");
             }

@@ -76,13 +76,8 @@ pub(super) fn terminate(state: &mut State, signal: i32) -> Vec<Effect> {
 
 /// Ends quipu with this exit code. What the engine is busy with is cancelled, so that it lets go at once.
 pub(super) fn quit(state: &mut State, code: u8) -> Vec<Effect> {
-    let busy = answer::asked(state).or_else(|| model::loading(state));
-    let mut effects: Vec<_> = busy.map(Effect::Cancel).into_iter().collect();
-    effects.extend(
-        session::leave(state)
-            .into_iter()
-            .filter(|effect| !matches!(effect, Effect::Cancel(_))),
-    );
+    let loading = model::loading(state).map(Effect::Cancel);
+    let mut effects: Vec<_> = loading.into_iter().chain(session::leave(state)).collect();
     effects.push(Effect::Quit(code));
     effects
 }

@@ -185,23 +185,11 @@ fn frame_text(
     let viewport = u32::from(height.saturating_sub(2));
     let total = lines.len() as u32;
     let top = top.min(total.saturating_sub(viewport));
-    let mut block = Block::bordered()
-        .border_type(BorderType::Rounded)
-        .border_style(look.theme.style(Role::BorderFocus))
-        .style(look.theme.style(Role::Overlay))
-        .title(Span::styled(format!(" {title} "), look.theme.style(Role::Title)));
-    if total > viewport {
+    let foot = (total > viewport).then(|| {
         let words = format!(" lines {}–{} of {total} ", top + 1, top + viewport);
-        block = block.title_bottom(Line::styled(words, look.theme.style(Role::Dim)).right_aligned());
-    }
-    let inner = block.inner(place);
-    frame.render_widget(Clear, place);
-    frame.render_widget(block, place);
-    let inside = Rect {
-        x: inner.x + 1,
-        width: inner.width.saturating_sub(2),
-        ..inner
-    };
+        Line::styled(words, look.theme.style(Role::Dim))
+    });
+    let inside = boxed(title, foot, look, frame, place);
     for (row, line) in lines
         .iter()
         .skip(top as usize)
@@ -218,6 +206,32 @@ fn frame_text(
         );
     }
     (total, viewport)
+}
+
+/// Draws a box with a title, and a line at the right of its foot; returns the room inside.
+pub(super) fn boxed(
+    title: &str,
+    foot: Option<Line<'static>>,
+    look: Look<'_>,
+    frame: &mut Frame<'_>,
+    place: Rect,
+) -> Rect {
+    let mut block = Block::bordered()
+        .border_type(BorderType::Rounded)
+        .border_style(look.theme.style(Role::BorderFocus))
+        .style(look.theme.style(Role::Overlay))
+        .title(Span::styled(format!(" {title} "), look.theme.style(Role::Title)));
+    if let Some(foot) = foot {
+        block = block.title_bottom(foot.right_aligned());
+    }
+    let inner = block.inner(place);
+    frame.render_widget(Clear, place);
+    frame.render_widget(block, place);
+    Rect {
+        x: inner.x + 1,
+        width: inner.width.saturating_sub(2),
+        ..inner
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, BorderType, Clear};
 
 use crate::app::sessions::{Row, SessionList};
 use crate::app::{Action, State};
@@ -18,6 +17,7 @@ use crate::ui::theme::Role;
 use crate::ui::view::Look;
 
 use super::figures::ago;
+use super::overlay::boxed;
 
 /// Widest that the panel gets.
 const WIDEST: u16 = 110;
@@ -46,21 +46,9 @@ pub(in crate::ui) fn draw(list: &SessionList, state: &State, look: Look<'_>, fra
         width,
         height,
     };
-    let title = if list.archived { " all sessions " } else { " sessions " };
-    let block = Block::bordered()
-        .border_type(BorderType::Rounded)
-        .border_style(look.theme.style(Role::BorderFocus))
-        .style(look.theme.style(Role::Overlay))
-        .title(Span::styled(title, look.theme.style(Role::Title)))
-        .title_bottom(hints(look, usize::from(width)).right_aligned());
-    let inner = block.inner(place);
-    frame.render_widget(Clear, place);
-    frame.render_widget(block, place);
-    let inside = Rect {
-        x: inner.x + 1,
-        width: inner.width.saturating_sub(2),
-        ..inner
-    };
+    let title = if list.archived { "all sessions" } else { "sessions" };
+    let foot = hints(look, usize::from(width));
+    let inside = boxed(title, Some(foot), look, frame, place);
     // What is known of the selected one goes first where there is little room.
     let known = if inside.height >= 8 { 2 } else { 0 };
     let [line, rows, foot] =
