@@ -9,7 +9,8 @@ use ratatui::text::Line;
 
 use crate::ui::theme::Theme;
 
-use super::render::{OPTIONS, render, render_to};
+use super::highlight::Highlighter;
+use super::render::{OPTIONS, language, render, render_to};
 
 /// A text that grows at its end, and its lines.
 #[derive(Debug, Default)]
@@ -69,7 +70,8 @@ impl Live {
             }
         };
         let until = if last == 0 { usize::MAX } else { last };
-        let (tail, over) = render_to(&text, usize::from(self.width), theme, until);
+        let words = self.opening.words.clone();
+        let (tail, over) = render_to(&text, usize::from(self.width), theme, until, words);
         self.lines.truncate(self.kept);
         let opening = self.opening.lines;
         if self.opening.text.is_empty() && !self.lines.is_empty() && !tail.is_empty() {
@@ -87,19 +89,35 @@ impl Live {
     /// Freezes the lines of a block of code that are over, where what is not frozen begins with one.
     fn freeze_code(&mut self, source: &str, theme: &Theme) {
         let text = self.not_frozen(source);
-        let Some((opening, over)) = end_of_code(&text) else {
+        let Some(CodeSoFar {
+            opening,
+            language,
+            indent,
+            over,
+        }) = end_of_code(&text)
+        else {
             return;
         };
         let width = usize::from(self.width);
         // A block without a line is drawn as one with a blank line.
         let above = render(opening, width, theme).len().saturating_sub(1);
-        let rest = render(&format!("{opening}{}", &text[over..]), width, theme).len();
+        let mut words = self.opening.words.take().or_else(|| Highlighter::new(language));
+        if let Some(words) = &mut words {
+            for line in text[opening.len()..over].lines() {
+                // As far as the fence is indented, its lines are, too.
+                let spaces = line.bytes().take(indent).take_while(|b| *b == b' ').count();
+                words.line(&line[spaces..]);
+            }
+        }
+        let rest = format!("{opening}{}", &text[over..]);
+        let rest = render_to(&rest, width, theme, usize::MAX, words.clone()).0.len();
         let Some(kept) = (self.lines.len() + above).checked_sub(rest) else {
             return;
         };
         let opening = Opening {
             text: opening.to_owned(),
             lines: above,
+            words,
         };
         self.kept = kept;
         self.frozen += over - self.opening.text.len();
@@ -123,11 +141,25 @@ struct Opening {
     text: String,
     /// The lines it is drawn as.
     lines: usize,
+    /// Where in its words the frozen part ends, where its language is known.
+    words: Option<Highlighter>,
 }
 
-/// In a text that begins with a fenced block of code: what opens the block, and where the last but one of its lines begins if
-/// there are any before. The last may yet become the fence that closes it, and a block of no lines is not drawn as nothing.
-fn end_of_code(text: &str) -> Option<(&str, usize)> {
+/// A block of code that is being written.
+struct CodeSoFar<'t> {
+    /// What opens it: its source down to the first line of code.
+    opening: &'t str,
+    /// What it is written in, as the fence says.
+    language: &'t str,
+    /// Spaces before the fence.
+    indent: usize,
+    /// Where the last but one of its lines begins.
+    over: usize,
+}
+
+/// The block of code that a text begins with, if it is fenced and there are lines before its last but one. The last may yet become
+/// the fence that closes it, and a block of no lines is not drawn as nothing.
+fn end_of_code(text: &str) -> Option<CodeSoFar<'_>> {
     if !text.trim_start().starts_with(['`', '~']) {
         return None;
     }
@@ -142,7 +174,14 @@ fn end_of_code(text: &str) -> Option<(&str, usize)> {
     // The last line ends with its line feed, or it is not over.
     let last = line(end - usize::from(text[..end].ends_with('\n')));
     let before = line(last.saturating_sub(1));
-    (before > begin).then(|| (&text[..begin], before))
+    let opening = &text[..begin];
+    let info = opening[block.start..].trim_start_matches(['`', '~', ' ']).trim_end();
+    (before > begin).then(|| CodeSoFar {
+        opening,
+        language: language(info),
+        indent: block.start - text[..block.start].rfind('\n').map_or(0, |at| at + 1),
+        over: before,
+    })
 }
 
 /// What of a growing text will look the same whatever follows.

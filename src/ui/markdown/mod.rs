@@ -1,7 +1,9 @@
 //! Markdown to styled lines. The source is sanitised text that a model wrote: nothing in it is trusted to be well-formed.
 
+mod highlight;
 mod link;
 mod live;
+mod math;
 mod nest;
 mod render;
 mod table;

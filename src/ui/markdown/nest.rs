@@ -27,6 +27,7 @@ enum Kind {
     /// The number of the next item, or none for bullets.
     List(Option<u64>),
     Item,
+    Note,
 }
 
 /// A container that puts something before lines.
@@ -60,6 +61,14 @@ impl Nest {
         let bar = Span::styled("▎ ", self.quote);
         self.draw(bar, None);
         self.kinds.push(Kind::Quote);
+    }
+
+    /// A footnote: its mark stands before it as that of an item does.
+    pub(super) fn enter_note(&mut self, mark: &str) {
+        let marker = format!("{mark} ");
+        let indent = Span::raw(" ".repeat(columns(&marker)));
+        self.draw(indent, Some(Span::styled(marker, self.marker)));
+        self.kinds.push(Kind::Note);
     }
 
     pub(super) fn enter_list(&mut self, first: Option<u64>) {

@@ -7,27 +7,47 @@ use ratatui::text::{Line, Span};
 
 use crate::ui::theme::{Role, Theme};
 
+use super::highlight::Highlighter;
 use super::link;
+use super::math;
 use super::nest::Nest;
 use super::table::{self, Cell};
-use super::wrap::{Piece, columns, cut, wrap};
+use super::wrap::{Piece, columns, cut, cut_pieces, wrap};
 
 /// What we read of markdown beyond its core.
 pub(super) const OPTIONS: Options = Options::ENABLE_STRIKETHROUGH
     .union(Options::ENABLE_TABLES)
-    .union(Options::ENABLE_TASKLISTS);
+    .union(Options::ENABLE_TASKLISTS)
+    .union(Options::ENABLE_MATH)
+    // Those of the newer kind are footnotes only where they are defined, which a stream learns too late.
+    .union(Options::ENABLE_OLD_FOOTNOTES);
 
 /// Renders markdown at a width.
 pub(super) fn render(source: &str, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-    render_to(source, width, theme, usize::MAX).0
+    render_to(source, width, theme, usize::MAX, None).0
+}
+
+/// The language that a fence names.
+pub(super) fn language(info: &str) -> &str {
+    info.split([' ', ',']).next().unwrap_or_default()
 }
 
 /// The same, and how many of the lines are of what stands before the block of the outermost level that begins at `offset` or
-/// later. One pass over the whole: what a block is can depend on the line after it.
-pub(super) fn render_to(source: &str, width: usize, theme: &Theme, offset: usize) -> (Vec<Line<'static>>, usize) {
+/// later. One pass over the whole: what a block is can depend on the line after it. `resumed` is where in its words the first
+/// block of code goes on.
+pub(super) fn render_to(
+    source: &str,
+    width: usize,
+    theme: &Theme,
+    offset: usize,
+    resumed: Option<Highlighter>,
+) -> (Vec<Line<'static>>, usize) {
     let mut renderer = Renderer::new(width.max(1), theme);
+    renderer.resumed = resumed;
     let mut before = None;
     let mut depth = 0_usize;
+    // Where the text ends that is being read.
+    let mut text_ends = 0;
     for (event, range) in Parser::new_ext(source, OPTIONS).into_offset_iter() {
         if depth == 0 && range.start >= offset && before.is_none() {
             renderer.flush();
@@ -38,11 +58,60 @@ pub(super) fn render_to(source: &str, width: usize, theme: &Theme, offset: usize
             Event::End(_) => depth = depth.saturating_sub(1),
             _ => {}
         }
-        renderer.event(event);
+        if range.start >= renderer.formula_ends {
+            if let Event::Start(Tag::Paragraph) = event {
+                text_ends = range.end;
+            }
+            // Where no paragraph is told, as in items of a list, a formula stands on one line.
+            let is_text = matches!(event, Event::Text(_));
+            if is_text && range.start >= text_ends {
+                text_ends = source[range.start..]
+                    .find('\n')
+                    .map_or(source.len(), |end| range.start + end);
+            }
+            let end = source.floor_char_boundary(text_ends.min(range.start + math::LONGEST));
+            let within = &source[..end.max(range.start)];
+            match formula(within, range.start).filter(|_| is_text) {
+                Some((tex, end)) => {
+                    renderer.formula_ends = end;
+                    renderer.formula(tex, &source[range.start - 1..end]);
+                }
+                None => renderer.event(event),
+            }
+        } else if matches!(event, Event::Start(_) | Event::End(_)) {
+            renderer.event(event);
+        } else if matches!(event, Event::Text(_)) && range.end > renderer.formula_ends {
+            renderer.text(&source[renderer.formula_ends..range.end]);
+        }
     }
     renderer.flush();
     let before = before.unwrap_or(renderer.lines.len());
     (renderer.lines, before)
+}
+
+/// The formula that begins at `start` of `source`, which ends where the text does that it stands in: what stands in it, and where
+/// it ends. It begins with `\\(` or `\\[`; to the parser these are brackets with a backslash before them.
+fn formula(source: &str, start: usize) -> Option<(&str, usize)> {
+    if !source[..start].ends_with('\\') || source[..start].ends_with("\\\\") {
+        return None;
+    }
+    let rest = &source[start..];
+    let (close, inner) = match rest.as_bytes().first()? {
+        b'(' => ("\\)", &rest[1..]),
+        b'[' => ("\\]", &rest[1..]),
+        _ => return None,
+    };
+    let end = inner.find(close)?;
+    let tex = inner[..end].trim();
+    (!tex.is_empty()).then_some((tex, start + 1 + end + close.len()))
+}
+
+/// How a footnote is referred to: a number above the line, or its name in brackets.
+fn note_mark(label: &str) -> String {
+    const ABOVE: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let digits = label.chars().map(|c| c.to_digit(10).map(|digit| ABOVE[digit as usize]));
+    let number: Option<String> = digits.collect();
+    number.unwrap_or_else(|| format!("[^{label}]"))
 }
 
 struct Renderer<'t> {
@@ -56,10 +125,21 @@ struct Renderer<'t> {
     styles: Vec<Style>,
     /// Destinations of the links that are open, and the piece that each label begins with.
     links: Vec<(String, usize)>,
-    code: Option<String>,
+    code: Option<Code>,
+    /// The words of the first block of code, where rendering begins in the middle of it.
+    resumed: Option<Highlighter>,
     table: Option<Table>,
+    /// Where in the source the formula ends that was read last.
+    formula_ends: usize,
     /// Whether a blank line is due before the next block, and within how many of the containers.
     gap: Option<usize>,
+}
+
+/// A block of code that is being read.
+struct Code {
+    text: String,
+    /// What its words are, where its language is known.
+    words: Option<Highlighter>,
 }
 
 #[derive(Default)]
@@ -79,7 +159,9 @@ impl<'t> Renderer<'t> {
             styles: vec![theme.style(Role::Text)],
             links: Vec::new(),
             code: None,
+            resumed: None,
             table: None,
+            formula_ends: 0,
             gap: None,
         }
     }
@@ -98,7 +180,12 @@ impl<'t> Renderer<'t> {
                 let style = self.theme.style(Role::ListMarker);
                 self.piece(if done { "☑ " } else { "☐ " }, style);
             }
-            Event::FootnoteReference(_) | Event::InlineMath(_) | Event::DisplayMath(_) => {}
+            Event::FootnoteReference(label) => {
+                let style = self.style().patch(self.theme.style(Role::Link));
+                self.piece(&note_mark(&label), style);
+            }
+            Event::InlineMath(tex) => self.formula(&tex, &format!("${tex}$")),
+            Event::DisplayMath(tex) => self.formula(&tex, &format!("$${tex}$$")),
         }
     }
 
@@ -122,11 +209,18 @@ impl<'t> Renderer<'t> {
             }
             Tag::CodeBlock(kind) => {
                 self.flush();
-                if let CodeBlockKind::Fenced(language) = kind {
-                    let name = language.split([' ', ',']).next().unwrap_or_default().to_owned();
-                    self.code_label(&name);
+                let mut words = None;
+                if let CodeBlockKind::Fenced(info) = kind {
+                    let name = language(&info);
+                    self.code_label(name);
+                    words = self.resumed.take().or_else(|| Highlighter::new(name));
                 }
-                self.code = Some(String::new());
+                let text = String::new();
+                self.code = Some(Code { text, words });
+            }
+            Tag::FootnoteDefinition(label) => {
+                self.flush();
+                self.nest.enter_note(&note_mark(&label));
             }
             Tag::List(first) => {
                 self.flush();
@@ -168,6 +262,13 @@ impl<'t> Renderer<'t> {
             TagEnd::CodeBlock => self.code_block(),
             TagEnd::List(_) => {
                 self.flush();
+                self.leave();
+            }
+            TagEnd::FootnoteDefinition => {
+                self.flush();
+                if self.nest.owes_marker() {
+                    self.paragraph(&[]);
+                }
                 self.leave();
             }
             TagEnd::Item => {
@@ -216,13 +317,29 @@ impl<'t> Renderer<'t> {
 
     fn text(&mut self, text: &str) {
         match &mut self.code {
-            Some(code) => code.push_str(text),
+            Some(code) => code.text.push_str(text),
             None => self.piece(text, self.style()),
         }
     }
 
     fn piece(&mut self, text: &str, style: Style) {
         self.pieces.push(Piece::new(text, style));
+    }
+
+    /// A formula in Unicode, or as it was written where it cannot be read.
+    fn formula(&mut self, tex: &str, written: &str) {
+        let style = self.style().patch(self.theme.style(Role::Math));
+        // The marks of a quote stand before its lines, and are none of the formula's.
+        let lines = tex.lines().map(|line| line.trim_start_matches(['>', ' ']));
+        let tex = if self.nest.depth() > 0 && tex.contains('\n') {
+            lines.collect::<Vec<_>>().join("\n").into()
+        } else {
+            std::borrow::Cow::Borrowed(tex)
+        };
+        match math::unicode(&tex).filter(|_| math::is_likely(&tex)) {
+            Some(text) => self.piece(&text, style),
+            None => self.piece(written, self.style()),
+        }
     }
 
     /// Says where a link leads.
@@ -286,17 +403,25 @@ impl<'t> Renderer<'t> {
 
     /// Code keeps its lines; one that is too long is broken anywhere and goes on with a mark.
     fn code_block(&mut self) {
-        let Some(code) = self.code.take() else { return };
+        let Some(Code { text, mut words }) = self.code.take() else {
+            return;
+        };
         self.blank();
         let style = self.theme.style(Role::CodeBlock);
         let mark = Span::styled("↪ ", self.theme.style(Role::Dim));
-        for text in code.strip_suffix('\n').unwrap_or(&code).split('\n') {
+        for text in text.strip_suffix('\n').unwrap_or(&text).split('\n') {
             let prefix = self.nest.prefix();
             let room = self.room(&prefix.first);
-            // Columns that are filled give the block its ground.
+            let parts = words
+                .as_mut()
+                .map_or_else(|| vec![(0..text.len(), None)], |w| w.line(text));
+            let dress = |role: Option<Role>| role.map_or(style, |role| style.patch(self.theme.style(role)));
+            let pieces = parts
+                .into_iter()
+                .map(|(range, role)| Piece::new(&text[range], dress(role)));
             // Behind the mark there is still room for a wide character, or there is no mark.
             let marked = if room > 3 { room - 2 } else { room };
-            for (n, part) in cut(text, room, marked).into_iter().enumerate() {
+            for (n, part) in cut_pieces(pieces, room, marked).into_iter().enumerate() {
                 let mut spans = if n == 0 {
                     prefix.first.clone()
                 } else {
@@ -306,9 +431,11 @@ impl<'t> Renderer<'t> {
                 if continued {
                     spans.push(mark.clone());
                 }
-                let taken = columns(&part) + if continued { 2 } else { 0 };
-                let fill = " ".repeat(room.saturating_sub(taken));
-                spans.push(Span::styled(part + &fill, style));
+                let taken: usize = part.iter().map(|piece| columns(&piece.text)).sum();
+                let taken = taken + if continued { 2 } else { 0 };
+                spans.extend(part.into_iter().map(|piece| Span::styled(piece.text, piece.style)));
+                // Columns that are filled give the block its ground.
+                spans.push(Span::styled(" ".repeat(room.saturating_sub(taken)), style));
                 self.lines.push(Line::from(spans));
             }
         }

@@ -52,6 +52,23 @@ fn a_page_of_everything() {
 }
 
 #[test]
+fn formulas_and_footnotes() {
+    let source = "Inline $x^2$, \\(a_1\\) and \\[ \\frac{a}{b} \\] stand[^1] here[^why].\n\n$$\n\\sum_{i=1}^n i\n$$\n\n\
+        It costs $5 or $10, `$x$`, and \\(never ends.\n\n[^1]: The first\n    note.\n[^why]: Because.\n";
+    insta::assert_snapshot!(shown(source, 60), @r"
+    Inline x², a₁ and a/b stand¹ here[^why].
+
+    ∑ᵢ₌₁ⁿ i
+
+    It costs $5 or $10, `$x$`, and (never ends.
+
+    ¹ The first note.
+
+    [^why] Because.
+    ");
+}
+
+#[test]
 fn a_table_fits_its_line() {
     let source = "| country | capital |\n|---|--:|\n| France | Paris |\n| Bolivia, which has two of them | Sucre |\n";
     insta::assert_snapshot!(shown(source, 24), @r"
@@ -84,6 +101,8 @@ fn roles(source: &str, width: u16) -> String {
         (Role::Struck, 's'),
         (Role::Code, 'c'),
         (Role::CodeBlock, 'C'),
+        (Role::CodeKeyword, 'K'),
+        (Role::CodeFunction, 'F'),
         (Role::CodeLabel, 'l'),
         (Role::Quote, 'q'),
         (Role::ListMarker, 'm'),
@@ -148,7 +167,7 @@ fn every_part_is_dressed_as_what_it_is() {
     mm m ....
 
     llll
-    CC CCCCCC CC
+    KK FFFFCC CC
 
     rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
 
@@ -298,6 +317,16 @@ fn streamed() -> impl Strategy<Value = Vec<String>> {
         "👩‍👧",
         "- [ ] ",
         "a[i]: ",
+        "$",
+        "$$\n",
+        "$x$",
+        "\\(",
+        "\\)",
+        "\\[",
+        "\\]",
+        "[^1]",
+        "[^1]: ",
+        "[^a",
         "\u{a0}",
     ];
     let piece = prop_oneof![

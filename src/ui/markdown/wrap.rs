@@ -56,18 +56,29 @@ pub(in crate::ui) fn shorten(text: &str, width: usize) -> String {
 
 /// Cuts a text anywhere into parts of at most `first` and then `rest` columns. There is always at least one part.
 pub(super) fn cut(text: &str, first: usize, rest: usize) -> Vec<String> {
-    let mut parts = vec![String::new()];
+    let whole = std::iter::once(Piece::new(text, Style::default()));
+    let joined = |part: Vec<Piece>| part.into_iter().map(|piece| piece.text).collect();
+    cut_pieces(whole, first, rest).into_iter().map(joined).collect()
+}
+
+/// The same for pieces of text.
+pub(super) fn cut_pieces(pieces: impl Iterator<Item = Piece>, first: usize, rest: usize) -> Vec<Vec<Piece>> {
+    let mut parts = vec![Vec::<Piece>::new()];
     let mut used = 0;
-    for grapheme in text.graphemes(true) {
-        let size = columns(grapheme);
-        let most = if parts.len() > 1 { rest } else { first };
-        if used + size > most && used > 0 {
-            parts.push(String::new());
-            used = 0;
-        }
-        used += size;
-        if let Some(part) = parts.last_mut() {
-            part.push_str(grapheme);
+    for piece in pieces {
+        for grapheme in piece.text.graphemes(true) {
+            let size = columns(grapheme);
+            let most = if parts.len() > 1 { rest } else { first };
+            if used + size > most && used > 0 {
+                parts.push(Vec::new());
+                used = 0;
+            }
+            used += size;
+            let Some(part) = parts.last_mut() else { continue };
+            match part.last_mut() {
+                Some(last) if last.style == piece.style => last.text.push_str(grapheme),
+                _ => part.push(Piece::new(grapheme, piece.style)),
+            }
         }
     }
     parts

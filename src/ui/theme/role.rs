@@ -23,6 +23,20 @@ pub enum Role {
     CodeBlock,
     /// The language above a block of code.
     CodeLabel,
+    /// A keyword in code.
+    CodeKeyword,
+    /// A string in code.
+    CodeString,
+    /// A comment in code.
+    CodeComment,
+    /// A number, or another constant, in code.
+    CodeConstant,
+    /// The name of a function in code.
+    CodeFunction,
+    /// The name of a type in code.
+    CodeType,
+    /// A formula.
+    Math,
     /// A quotation.
     Quote,
     /// The bullet or number of a list item.
@@ -69,7 +83,7 @@ pub enum Role {
 
 impl Role {
     /// All roles and their names in theme files, in the order of the enum.
-    pub const ALL: [(Self, &'static str); 31] = [
+    pub const ALL: [(Self, &'static str); 38] = [
         (Self::Text, "text"),
         (Self::Dim, "dim"),
         (Self::Accent, "accent"),
@@ -80,6 +94,13 @@ impl Role {
         (Self::Code, "code"),
         (Self::CodeBlock, "code-block"),
         (Self::CodeLabel, "code-label"),
+        (Self::CodeKeyword, "code-keyword"),
+        (Self::CodeString, "code-string"),
+        (Self::CodeComment, "code-comment"),
+        (Self::CodeConstant, "code-constant"),
+        (Self::CodeFunction, "code-function"),
+        (Self::CodeType, "code-type"),
+        (Self::Math, "math"),
         (Self::Quote, "quote"),
         (Self::ListMarker, "list-marker"),
         (Self::Link, "link"),
