@@ -30,6 +30,7 @@ mod probe;
 mod pty;
 #[cfg(feature = "llama")]
 mod sampling;
+mod screen;
 mod sessions;
 mod settings;
 #[cfg(feature = "llama")]

@@ -58,6 +58,14 @@ pub enum Action {
     Delete,
     /// Show archived and deleted sessions, too, or hide them.
     ShowArchived,
+    /// Open the palette of commands.
+    Palette,
+    /// Look through what was sent before.
+    SearchHistory,
+    /// Go to the next line with the words that are looked for.
+    FindNext,
+    /// Go to the line with them before.
+    FindPrevious,
     /// Draw the screen anew.
     Redraw,
     /// Stop the process, as every program in a shell can be.
@@ -114,6 +122,10 @@ pub const ACTIONS: &[(Action, &str, &str)] = &[
         "show-archived",
         "show what is out of sight, too, or hide it",
     ),
+    (Action::Palette, "palette", "find a command by a few letters"),
+    (Action::SearchHistory, "search-history", "find what was sent before"),
+    (Action::FindNext, "find-next", "the next line with the words looked for"),
+    (Action::FindPrevious, "find-previous", "the line with them before"),
     (Action::Redraw, "redraw", "draw the screen anew"),
     (Action::Suspend, "suspend", "suspend quipu; 'fg' brings it back"),
 ];

@@ -2,9 +2,19 @@
 //! undo) is the composer's in `ui`; this file only knows the text.
 
 use crate::domain::Preset;
-use crate::domain::sampling::PARAMETERS;
+use crate::domain::sampling::{PARAMETERS, Parameter};
+use crate::text::fuzzy;
 
 use super::command::{self, COMMANDS, Completes};
+
+/// What there is that an argument can name.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Known<'a> {
+    /// The presets.
+    pub presets: &'a [Preset],
+    /// The themes.
+    pub themes: &'a [String],
+}
 
 /// What is being written.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,7 +33,7 @@ const HISTORY: usize = 1000;
 
 impl Draft {
     /// Takes the new text of the composer and looks for completions.
-    pub fn edited(&mut self, text: String, presets: &[Preset]) {
+    pub fn edited(&mut self, text: String, known: Known<'_>) {
         let shown = self.browsing.as_ref().and_then(|(at, _)| self.history.get(*at));
         if shown != Some(&text) {
             self.stop_browsing();
@@ -31,7 +41,7 @@ impl Draft {
         self.completion = if self.browsing.is_some() {
             None
         } else {
-            Completion::of(&text, presets)
+            Completion::of(&text, known)
         };
         self.text = text;
     }
@@ -116,13 +126,13 @@ pub struct Completion {
 
 impl Completion {
     /// The completions of `text`: command names while one is typed, then what the command says its argument is.
-    pub fn of(text: &str, presets: &[Preset]) -> Option<Self> {
+    pub fn of(text: &str, known: Known<'_>) -> Option<Self> {
         let typed = text
             .strip_prefix('/')
             .filter(|rest| !rest.starts_with('/') && !rest.contains('\n'))?;
         let choices = match typed.split_once(' ') {
             None => commands(typed),
-            Some((name, args)) if !args.contains(' ') => arguments(name, args, presets),
+            Some((name, args)) if !args.contains(' ') => arguments(name, args, known),
             Some(_) => Vec::new(),
         };
         (!choices.is_empty()).then_some(Self { choices, selected: 0 })
@@ -139,22 +149,49 @@ impl Completion {
     }
 }
 
-fn commands(typed: &str) -> Vec<Choice> {
+/// Those of `all` whose name begins with what is typed, or where there are none those that have its letters in order.
+fn fitting<T: Copy>(all: &[T], typed: &str, names: impl Fn(T) -> Vec<String>) -> Vec<T> {
     let typed = typed.to_lowercase();
-    let starts = |c: &&command::Command| c.name.starts_with(&typed) || c.aliases.iter().any(|a| a.starts_with(&typed));
+    let begins = |item: &T| names(*item).iter().any(|name| name.to_lowercase().starts_with(&typed));
+    let mut seen = Vec::new();
+    let (mut first, rest): (Vec<T>, Vec<T>) = all.iter().copied().partition(begins);
+    // A few letters in order are in nearly everything: they count where nothing begins with them.
+    if first.is_empty() {
+        let names: Vec<(usize, String)> = (rest.iter().enumerate())
+            .flat_map(|(at, item)| names(*item).into_iter().map(move |name| (at, name)))
+            .collect();
+        for near in fuzzy(&typed, names.iter().map(|(_, name)| name.as_str())) {
+            let at = names[near].0;
+            if !seen.contains(&at) {
+                seen.push(at);
+                first.push(rest[at]);
+            }
+        }
+    }
+    first
+}
+
+fn commands(typed: &str) -> Vec<Choice> {
+    let all: Vec<&command::Command> = COMMANDS.iter().collect();
+    let names = |c: &command::Command| {
+        c.aliases
+            .iter()
+            .chain([&c.name])
+            .map(|name| (*name).to_owned())
+            .collect()
+    };
     let choice = |c: &command::Command| Choice {
         label: format!("/{} {}", c.name, c.args).trim_end().to_owned(),
         help: c.help.to_owned(),
         text: format!("/{}{}", c.name, if c.args.is_empty() { "" } else { " " }),
     };
-    COMMANDS.iter().filter(starts).map(choice).collect()
+    fitting(&all, typed, names).into_iter().map(choice).collect()
 }
 
-fn arguments(name: &str, typed: &str, presets: &[Preset]) -> Vec<Choice> {
+fn arguments(name: &str, typed: &str, known: Known<'_>) -> Vec<Choice> {
     let Some(command) = command::find(name) else {
         return Vec::new();
     };
-    let typed = typed.to_lowercase();
     let choice = |label: &str, help: &str, space: &str| Choice {
         label: label.to_owned(),
         help: help.to_owned(),
@@ -163,18 +200,26 @@ fn arguments(name: &str, typed: &str, presets: &[Preset]) -> Vec<Choice> {
     match command.completes {
         Completes::Nothing => Vec::new(),
         Completes::Parameter => {
-            let fits = |p: &&crate::domain::sampling::Parameter| {
-                p.name.starts_with(&typed) || p.aliases.iter().any(|a| a.starts_with(&typed))
+            let all: Vec<&Parameter> = PARAMETERS.iter().collect();
+            let names = |p: &Parameter| {
+                p.aliases
+                    .iter()
+                    .chain([&p.name])
+                    .map(|name| (*name).to_owned())
+                    .collect()
             };
-            PARAMETERS
-                .iter()
-                .filter(fits)
-                .map(|p| choice(p.name, p.help, " "))
-                .collect()
+            let fits = fitting(&all, typed, names).into_iter();
+            fits.map(|p| choice(p.name, p.help, " ")).collect()
         }
         Completes::Preset => {
-            let fits = presets.iter().filter(|p| p.name.to_lowercase().starts_with(&typed));
+            let all: Vec<&Preset> = known.presets.iter().collect();
+            let fits = fitting(&all, typed, |p| vec![p.name.clone()]).into_iter();
             fits.map(|p| choice(&p.name, "sampling preset", "")).collect()
+        }
+        Completes::Theme => {
+            let all: Vec<&String> = known.themes.iter().collect();
+            let fits = fitting(&all, typed, |name| vec![name.clone()]).into_iter();
+            fits.map(|name| choice(name, "theme", "")).collect()
         }
     }
 }
@@ -187,10 +232,10 @@ mod tests {
     fn history_gives_back_the_draft_it_was_left_for() {
         let mut draft = Draft::default();
         for text in ["one", "two"] {
-            draft.edited(text.to_owned(), &[]);
+            draft.edited(text.to_owned(), Known::default());
             draft.sent();
         }
-        draft.edited("unsent".to_owned(), &[]);
+        draft.edited("unsent".to_owned(), Known::default());
         assert_eq!(draft.older().as_deref(), Some("two"));
         assert_eq!(draft.older().as_deref(), Some("one"));
         assert_eq!(draft.older(), None);
@@ -202,11 +247,11 @@ mod tests {
     #[test]
     fn a_draft_left_for_the_history_can_be_found_again() {
         let mut draft = Draft::default();
-        draft.edited("one".to_owned(), &[]);
+        draft.edited("one".to_owned(), Known::default());
         draft.sent();
-        draft.edited("unsent".to_owned(), &[]);
+        draft.edited("unsent".to_owned(), Known::default());
         draft.older();
-        draft.edited("one and a half".to_owned(), &[]);
+        draft.edited("one and a half".to_owned(), Known::default());
         assert_eq!(draft.history(), ["one", "unsent"]);
         assert_eq!(draft.older().as_deref(), Some("unsent"));
     }
@@ -214,13 +259,21 @@ mod tests {
     #[test]
     fn completions_follow_what_is_typed() {
         let labels = |text: &str| -> Vec<String> {
-            Completion::of(text, &Preset::shipped())
-                .map_or(vec![], |c| c.choices.into_iter().map(|c| c.label).collect())
+            Completion::of(
+                text,
+                Known {
+                    presets: &Preset::shipped(),
+                    themes: &["quipu".to_owned(), "night".to_owned()],
+                },
+            )
+            .map_or(vec![], |c| c.choices.into_iter().map(|c| c.label).collect())
         };
         assert_eq!(labels("/ret"), ["/retry"]);
         assert_eq!(labels("/resu"), ["/sessions [NAME|N]"], "by another name");
         assert_eq!(labels("/set top-p"), ["top-p"]);
         assert_eq!(labels("/preset c"), ["creative", "code"]);
+        assert_eq!(labels("/theme n"), ["night"]);
+        assert_eq!(labels("/svpr"), ["/save-preset NAME"], "by a few letters");
         assert_eq!(
             labels("/"),
             COMMANDS

@@ -5,6 +5,15 @@ use crate::domain::inference::{Command, LoadOptions, TurnId};
 use crate::domain::sampling::GrammarForm;
 use crate::domain::session::StoreCommand;
 
+/// Something that a person decided here and wants to find again.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Keepable {
+    /// A preset.
+    Preset(Box<Preset>),
+    /// The theme, by its name.
+    Theme(String),
+}
+
 /// Something for the shell to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
@@ -25,8 +34,12 @@ pub enum Effect {
         /// How it is written.
         form: GrammarForm,
     },
-    /// Write a preset to the configuration; it comes back as [`super::Msg::PresetSaved`].
-    SavePreset(Preset),
+    /// Write this to the configuration; it comes back as [`super::Msg::Saved`].
+    Save(Keepable),
+    /// Show this theme from now on.
+    Theme(String),
+    /// Put this on the clipboard; what came of it comes back as [`super::Msg::Copied`].
+    Copy(String),
     /// Ask the engine. An answer is not begun before what the store was asked to keep is kept, or cannot be.
     Engine(Command),
     /// Ask the store.

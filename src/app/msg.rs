@@ -7,6 +7,7 @@ use crate::domain::sampling::Grammar;
 use crate::domain::session::StoreEvent;
 
 use super::action::Action;
+use super::effect::Keepable;
 use super::notice::Level;
 use super::sessions::Typed;
 use super::state::ViewInfo;
@@ -34,8 +35,10 @@ pub enum Msg {
     Notice(Level, String),
     /// The file of a grammar was read, or could not be, in words.
     Grammar(Result<Grammar, String>),
-    /// The preset of this name was written to the configuration, or could not be, in words.
-    PresetSaved(String, Result<(), String>),
+    /// This was written to the configuration, or could not be, in words.
+    Saved(Keepable, Result<(), String>),
+    /// What was to be on the clipboard is, or is not, in words.
+    Copied(Result<String, String>),
     /// The process was asked to end by this signal's number, or the terminal went away.
     Terminate(i32),
 }

@@ -46,6 +46,19 @@ pub enum Typed {
     Clear,
 }
 
+impl Typed {
+    /// Does to a line what was typed; control characters are no text.
+    pub fn to(&self, line: &mut String) {
+        match self {
+            Self::Text(text) => line.extend(text.chars().filter(|c| !c.is_control())),
+            Self::Backspace => {
+                line.pop();
+            }
+            Self::Clear => line.clear(),
+        }
+    }
+}
+
 impl SessionList {
     /// The rows: sessions whose title or tags have the query in them, then messages.
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {

@@ -10,7 +10,9 @@ use crate::domain::{Answer, Conversation, MessageId};
 
 use super::draft::Draft;
 use super::effect::Effect;
+use super::find::{Find, Found};
 use super::notice::{Level, Notices};
+use super::picker::Picker;
 use super::sessions::SessionList;
 use super::tuning::Tuning;
 use super::update::{self, describe::Titling, replay::Replay};
@@ -46,6 +48,8 @@ pub struct State {
     pub tuning: Tuning,
     /// What of it all is on the screen.
     pub screen: Screen,
+    /// How it looks.
+    pub looks: Looks,
     /// Words to the person.
     pub notices: Notices,
     /// What the settings said.
@@ -68,6 +72,15 @@ pub struct State {
     pub now: Duration,
     /// What time it was at start, in milliseconds since 1970.
     pub started: i64,
+}
+
+/// How the screen looks, as far as it can be chosen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Looks {
+    /// The theme's name.
+    pub theme: String,
+    /// The names of all themes there are.
+    pub themes: Vec<String>,
 }
 
 /// The session that the conversation is.
@@ -227,6 +240,10 @@ pub struct Screen {
     pub overlay: Option<Overlay>,
     /// Whether thinking is shown, and not only told of.
     pub thoughts: bool,
+    /// Whether answers are shown as they were written.
+    pub raw: bool,
+    /// What is looked for in the transcript.
+    pub find: Option<Find>,
     /// The message that keys and commands are about.
     pub selected: Option<MessageId>,
     /// The message that is to be seen in the next frame.
@@ -266,6 +283,8 @@ pub enum Overlay {
     },
     /// The sessions there are.
     Sessions(Box<SessionList>),
+    /// A list to choose from.
+    Picker(Box<Picker>),
     /// Plain text under a title.
     Text {
         /// The title.
@@ -282,8 +301,8 @@ impl Overlay {
     pub fn top(&self) -> u32 {
         match self {
             Self::Help { top } | Self::Prompt { top, .. } | Self::Text { top, .. } => *top,
-            // It follows its selection.
-            Self::Sessions(_) => 0,
+            // They follow their selection.
+            Self::Sessions(_) | Self::Picker(_) => 0,
         }
     }
 
@@ -291,8 +310,13 @@ impl Overlay {
     pub fn top_mut(&mut self) -> Option<&mut u32> {
         match self {
             Self::Help { top } | Self::Prompt { top, .. } | Self::Text { top, .. } => Some(top),
-            Self::Sessions(_) => None,
+            Self::Sessions(_) | Self::Picker(_) => None,
         }
+    }
+
+    /// Whether it is a text that scrolls, and no panel.
+    pub fn is_text(&self) -> bool {
+        !matches!(self, Self::Sessions(_) | Self::Picker(_))
     }
 }
 
@@ -311,6 +335,8 @@ pub struct ViewInfo {
     pub overlay_viewport: u32,
     /// The first line of the message that was to be seen, and the one after its last.
     pub reveal: Option<(u32, u32)>,
+    /// What was found of what is looked for.
+    pub found: Option<Found>,
 }
 
 impl ViewInfo {

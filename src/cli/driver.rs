@@ -102,11 +102,15 @@ impl<'a> Driver<'a> {
                 Effect::Cancel(turn) => self.engine.cancel.stop(turn),
                 Effect::Quit(code) => self.exit = Some(code),
                 Effect::ReadGrammar { path, form } => self.happened(Msg::Grammar(run::read_grammar(&path, form))),
-                Effect::SavePreset(preset) => {
-                    let written = (self.keeper)(&preset);
-                    self.happened(Msg::PresetSaved(preset.name, written));
+                Effect::Save(what) => {
+                    let written = (self.keeper)(&what);
+                    self.happened(Msg::Saved(what, written));
                 }
-                Effect::SetDraft(_) | Effect::Redraw | Effect::Suspend => {}
+                Effect::Copy(_) => {
+                    let words = "there is no clipboard in this mode: select the text in your terminal";
+                    self.happened(Msg::Copied(Err(words.to_owned())));
+                }
+                Effect::SetDraft(_) | Effect::Theme(_) | Effect::Redraw | Effect::Suspend => {}
             }
         }
     }

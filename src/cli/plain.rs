@@ -159,6 +159,10 @@ impl Plain<'_> {
                 let rows = COMMANDS.iter().map(row).collect::<Vec<_>>().concat();
                 print(&format!("{rows}> "))
             }
+            Some(Overlay::Picker(list)) => {
+                let rows = list.fitting().map(|row| sanitize_line(&row.label) + "\n");
+                print(&format!("{}\n{}> ", list.title, rows.collect::<String>()))
+            }
             Some(Overlay::Sessions(list)) if list.there && !list.searching => print(&format!("{}> ", sessions(&list))),
             waiting => {
                 self.driver.state.screen.overlay = waiting;

@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 use crate::app::notice::Level;
 use crate::app::state::Options;
 use crate::app::tuning::Tuning;
-use crate::app::{Effect, State};
+use crate::app::{Effect, Keepable, State};
 use crate::config::{self, Origin, Paths, Place, Problem, Settings, from_home};
 use crate::domain::inference::{Failure, FailureKind, ModelSource};
 use crate::domain::sampling::{Grammar, GrammarForm};
@@ -20,7 +20,7 @@ use crate::domain::session::Which;
 use crate::engine::scripted::{self, Script};
 use crate::engine::{self, EngineHandle};
 use crate::models::{self, Resolved};
-use crate::run::{self, ChatOptions, Keeper, Loader, Log};
+use crate::run::{self, ChatOptions, Dresser, Keeper, Loader, Log};
 use crate::store::{self, Archive, Checkpoints, StoreHandle, StoreOptions};
 use crate::text::{sanitize, sanitize_line};
 use crate::ui::keymap::{Change, Keymap};
@@ -303,6 +303,8 @@ impl Setup {
             engine,
             loader,
             keeper: self.keeper(),
+            dresser: self.dresser(),
+            themes: theme::names(self.paths.as_ref().map(Paths::themes).as_deref()),
             store,
             session: self.session.clone(),
             log: self.log.take(),
@@ -352,17 +354,22 @@ impl Setup {
     }
 
     fn theme(&mut self) -> Theme {
-        let folder = self.paths.as_ref().map(Paths::themes);
-        let (theme, warnings) = theme::load(&self.settings.theme, folder.as_deref());
+        let (theme, warnings) = self.dresser()(&self.settings.theme);
         self.notices
             .extend(warnings.into_iter().map(|warning| (Level::Warn, warning)));
+        theme
+    }
+
+    /// How a name becomes a theme for this terminal.
+    fn dresser(&self) -> Dresser {
+        let folder = self.paths.as_ref().map(Paths::themes);
         let variable = |name| env::var(name).ok();
         let (no_color, term, colorterm) = (variable("NO_COLOR"), variable("TERM"), variable("COLORTERM"));
-        theme.degrade(ColorDepth::from_env(
-            no_color.as_deref(),
-            term.as_deref(),
-            colorterm.as_deref(),
-        ))
+        let depth = ColorDepth::from_env(no_color.as_deref(), term.as_deref(), colorterm.as_deref());
+        Arc::new(move |name| {
+            let (theme, warnings) = theme::load(name, folder.as_deref());
+            (theme.degrade(depth), warnings)
+        })
     }
 
     fn keymap(&mut self) -> Keymap {
@@ -457,12 +464,13 @@ impl Setup {
         })
     }
 
-    /// Writes presets to the file that the settings were read from.
+    /// Writes to the file that the settings were read from.
     fn keeper(&self) -> Keeper {
         let file = self.config.clone();
-        Arc::new(move |preset| match &file {
-            Some(file) => config::save_preset(file, preset),
-            None => Err("there is no home folder for a configuration: name one with '--config'".to_owned()),
+        Arc::new(move |what| match (&file, what) {
+            (Some(file), Keepable::Preset(preset)) => config::save_preset(file, preset),
+            (Some(file), Keepable::Theme(name)) => config::save_value(file, "ui", "theme", name),
+            (None, _) => Err("there is no home folder for a configuration: name one with '--config'".to_owned()),
         })
     }
 

@@ -25,7 +25,7 @@ pub use example::example;
 pub use layers::{Amount, Layer};
 pub use paths::{Paths, from_home};
 pub use problem::{Place, Problem};
-pub use save::save_preset;
+pub use save::{save_preset, save_value};
 pub use settings::{Binding, Settings};
 
 /// Where the file is looked for.

@@ -17,26 +17,86 @@ use crate::domain::sampling::{self, Parameter, Seed};
 /// # Errors
 /// Why it is not kept, in words for the person; the file is what it was then.
 pub fn save_preset(path: &Path, preset: &Preset) -> Result<(), String> {
+    edit(path, |document| {
+        section(document, "presets", true)?.insert(&preset.name, Item::Table(rows(&preset.sampling)));
+        Some(())
+    })
+    .map_err(|why| why.words("presets"))
+}
+
+/// Keeps a text as the value of a key of a section, in the file at `path`, which is made where there is none.
+///
+/// # Errors
+/// Why it is not kept, in words for the person; the file is what it was then.
+pub fn save_value(path: &Path, of: &str, key: &str, text: &str) -> Result<(), String> {
+    edit(path, |document| {
+        let section = section(document, of, false)?;
+        match section.get_mut(key).and_then(Item::as_value_mut) {
+            // What stands behind it on its line stays.
+            Some(known) => {
+                let decor = known.decor().clone();
+                *known = text.into();
+                *known.decor_mut() = decor;
+            }
+            None => drop(section.insert(key, value(text))),
+        }
+        Some(())
+    })
+    .map_err(|why| why.words(of))
+}
+
+/// Changes the file: what `change` makes of what is in it is written, and nothing where it gives `None`.
+fn edit(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Option<()>) -> Result<(), NotKept> {
     // A link stays a link.
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let shown = path.display();
-    let text = match fs::read_to_string(path) {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let not = |why| NotKept {
+        file: path.display().to_string(),
+        why,
+    };
+    let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(format!("'{shown}' cannot be read: {error}")),
+        Err(error) => return Err(not(Why::Unread(error))),
     };
-    let document = text.parse::<DocumentMut>();
-    let mut document = document.map_err(|_| format!("'{shown}' has a mistake: mend it first"))?;
-    let presets = document.entry("presets").or_insert_with(|| {
-        let mut presets = Table::new();
-        presets.set_implicit(true);
-        Item::Table(presets)
-    });
-    let Some(presets) = presets.as_table_mut() else {
-        return Err(format!("in '{shown}' presets is no section: mend it first"));
+    let mut document = text.parse::<DocumentMut>().map_err(|_| not(Why::Mistake))?;
+    change(&mut document).ok_or_else(|| not(Why::NoSection))?;
+    write(&path, &document.to_string()).map_err(|error| not(Why::Unwritten(error)))
+}
+
+/// A section, which is made where there is none; `None` where something else goes by its name.
+fn section<'d>(document: &'d mut DocumentMut, name: &str, implicit: bool) -> Option<&'d mut Table> {
+    let empty = || {
+        let mut table = Table::new();
+        table.set_implicit(implicit);
+        Item::Table(table)
     };
-    presets.insert(&preset.name, Item::Table(rows(&preset.sampling)));
-    write(path, &document.to_string()).map_err(|error| format!("'{shown}' cannot be written: {error}"))
+    document.entry(name).or_insert_with(empty).as_table_mut()
+}
+
+/// Why something is not kept.
+struct NotKept {
+    file: String,
+    why: Why,
+}
+
+enum Why {
+    Unread(io::Error),
+    Mistake,
+    NoSection,
+    Unwritten(io::Error),
+}
+
+impl NotKept {
+    /// In words; `section` is the one that was to take it.
+    fn words(self, section: &str) -> String {
+        let Self { file, why } = self;
+        match why {
+            Why::Unread(error) => format!("'{file}' cannot be read: {error}"),
+            Why::Mistake => format!("'{file}' has a mistake: mend it first"),
+            Why::NoSection => format!("in '{file}' {section} is no section: mend it first"),
+            Why::Unwritten(error) => format!("'{file}' cannot be written: {error}"),
+        }
+    }
 }
 
 /// What differs from the defaults, as the file has it.
@@ -108,6 +168,33 @@ mod tests {
         assert_eq!(
             text,
             "# mine\n[ui]\ntheme = \"night\" # dark\n\n[presets.other]\ntop-k = 1\n\n[presets.mine]\ntop-p = 0.5\n"
+        );
+    }
+
+    #[test]
+    fn a_value_is_kept_in_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        for (before, after) in [
+            ("", "[ui]\ntheme = \"paper\"\n"),
+            (
+                "# mine\n[ui]\ntheme = \"night\" # dark\nmouse = false\n",
+                "# mine\n[ui]\ntheme = \"paper\" # dark\nmouse = false\n",
+            ),
+            (
+                "[chat]\nsystem = \"x\"\n",
+                "[chat]\nsystem = \"x\"\n\n[ui]\ntheme = \"paper\"\n",
+            ),
+        ] {
+            fs::write(&path, before).unwrap();
+            save_value(&path, "ui", "theme", "paper").unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), after);
+        }
+        fs::write(&path, "ui = 3\n").unwrap();
+        assert!(
+            save_value(&path, "ui", "theme", "paper")
+                .unwrap_err()
+                .contains("ui is no section")
         );
     }
 

@@ -57,6 +57,10 @@ impl Surface for Console {
         self.tty.draw(render)
     }
 
+    fn copy(&mut self, sequence: &str) {
+        self.tty.copy(sequence);
+    }
+
     fn refresh(&mut self) {
         self.tty.refresh();
     }

@@ -8,12 +8,13 @@ use std::sync::mpsc::Sender;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::spawn_blocking;
 
-use crate::app::Msg;
+use crate::app::{Keepable, Msg};
 use crate::config::from_home;
-use crate::domain::Preset;
 use crate::domain::inference::{Cancel, Command, Event, Failure, FailureKind, LoadOptions, ModelSource, TurnId};
 use crate::domain::sampling::GrammarForm;
 use crate::domain::session::{StoreCommand, StoreEvent};
+
+use crate::ui::Theme;
 
 use super::grammar::read_grammar;
 use super::happening::Happening;
@@ -22,8 +23,11 @@ use super::happening::Happening;
 /// time: it is called on a thread of its own.
 pub type Loader = Arc<dyn Fn(Option<&str>) -> Result<ModelSource, Failure> + Send + Sync>;
 
-/// Writes a preset to the configuration. May take its time.
-pub type Keeper = Arc<dyn Fn(&Preset) -> Result<(), String> + Send + Sync>;
+/// Writes to the configuration. May take its time.
+pub type Keeper = Arc<dyn Fn(&Keepable) -> Result<(), String> + Send + Sync>;
+
+/// Reads the theme of this name, complete in any case, with words on what is wrong with it. May take its time.
+pub type Dresser = Arc<dyn Fn(&str) -> (Theme, Vec<String>) + Send + Sync>;
 
 /// What effects reach.
 pub(super) struct Reach {
@@ -31,6 +35,7 @@ pub(super) struct Reach {
     pub(super) cancel: Cancel,
     pub(super) loader: Loader,
     pub(super) keeper: Keeper,
+    pub(super) dresser: Dresser,
     pub(super) to: UnboundedSender<Happening>,
     /// Keeps sessions, where they are kept.
     pub(super) store: Option<Sender<StoreCommand>>,
@@ -130,27 +135,43 @@ impl Reach {
         });
     }
 
-    /// Reads the file of a grammar; it is told as [`Happening::Read`].
-    pub(super) fn read_grammar(&self, path: String, form: GrammarForm) {
+    /// Does something that takes its time; what came of it is told.
+    fn apart(&self, work: impl FnOnce() -> Happening + Send + 'static, otherwise: Happening) {
         let to = self.to.clone();
         tokio::spawn(async move {
-            let read = spawn_blocking(move || read_grammar(&path, form)).await;
-            let grammar = read.unwrap_or_else(|_| Err("reading the grammar came to an unexpected end".to_owned()));
+            let done = spawn_blocking(work).await;
             // Nobody wants to know where the loop has ended.
-            let _ = to.send(Happening::Read(grammar));
+            let _ = to.send(done.unwrap_or(otherwise));
         });
     }
 
-    /// Writes a preset; it is told as [`Happening::Saved`].
-    pub(super) fn save(&self, preset: Preset) {
-        let (keeper, to) = (Arc::clone(&self.keeper), self.to.clone());
-        tokio::spawn(async move {
-            let name = preset.name.clone();
-            let written = spawn_blocking(move || keeper(&preset)).await;
-            let written = written.unwrap_or_else(|_| Err("writing came to an unexpected end".to_owned()));
-            // Nobody wants to know where the loop has ended.
-            let _ = to.send(Happening::Saved(name, written));
-        });
+    /// Reads the file of a grammar; it is told as [`Msg::Grammar`].
+    pub(super) fn read_grammar(&self, path: String, form: GrammarForm) {
+        let told = |read| Happening::Message(Box::new(Msg::Grammar(read)));
+        let failed = Err("reading the grammar came to an unexpected end".to_owned());
+        self.apart(move || told(read_grammar(&path, form)), told(failed));
+    }
+
+    /// Writes to the configuration; it is told as [`Msg::Saved`].
+    pub(super) fn save(&self, what: Keepable) {
+        let keeper = Arc::clone(&self.keeper);
+        let failed = Err("writing came to an unexpected end".to_owned());
+        let otherwise = Happening::Message(Box::new(Msg::Saved(what.clone(), failed)));
+        let work = move || {
+            let written = keeper(&what);
+            Happening::Message(Box::new(Msg::Saved(what, written)))
+        };
+        self.apart(work, otherwise);
+    }
+
+    /// Reads a theme; it is told as [`Happening::Dressed`].
+    pub(super) fn dress(&self, name: String) {
+        let dresser = Arc::clone(&self.dresser);
+        let work = move || {
+            let (theme, words) = dresser(&name);
+            Happening::Dressed(Box::new(theme), words)
+        };
+        self.apart(work, Happening::Written);
     }
 
     /// Has the model that was found loaded, or tells why there is none.

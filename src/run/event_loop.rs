@@ -11,6 +11,7 @@ use crossterm::event::{Event as Input, KeyCode, MouseEventKind};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::timeout;
 
+use crate::app::notice::Level;
 use crate::app::state::{self, Engine, Overlay, ViewInfo};
 use crate::app::{Action, Effect, Msg, State, update};
 use crate::domain::inference::{Event, TurnId};
@@ -18,8 +19,9 @@ use crate::domain::session::StoreEvent;
 use crate::engine::EngineHandle;
 use crate::store::StoreHandle;
 
+use super::clipboard::{self, Desktop, Route};
 use super::clock::{Clock, Pace};
-use super::effects::{Gate, Keeper, Loader, Reach, gone, store_gone};
+use super::effects::{Dresser, Gate, Keeper, Loader, Reach, gone, store_gone};
 use super::happening::Happening;
 use super::screen::Screen;
 use super::surface::Surface;
@@ -70,6 +72,8 @@ pub struct Shell<S> {
     /// While the terminal is lent: when to look whether we were stopped at all.
     lent: Option<Duration>,
     pasted: Option<Duration>,
+    /// The desktop's clipboard, where there is one.
+    desktop: Option<Desktop>,
     exit: Option<u8>,
 }
 
@@ -85,8 +89,12 @@ pub struct Parts<S> {
     pub engine: EngineHandle,
     /// Finds models.
     pub loader: Loader,
-    /// Writes presets.
+    /// Writes to the configuration.
     pub keeper: Keeper,
+    /// Reads themes.
+    pub dresser: Dresser,
+    /// Where copies go.
+    pub copies: Route,
     /// Keeps sessions; without one nothing is kept.
     pub store: Option<StoreHandle>,
     /// Where happenings come from, and how to send some.
@@ -101,6 +109,11 @@ impl<S: Surface> Shell<S> {
     /// Joins the parts. Nothing happens yet.
     pub fn new(parts: Parts<S>) -> Self {
         let (to, happenings) = parts.happenings;
+        let desktop = match parts.copies {
+            // Without a thread copies go the other way.
+            Route::Desktop => Desktop::start(to.clone()).ok(),
+            Route::Terminal => None,
+        };
         let (store, kept) = parts.store.map(|store| (store.commands, store.events)).unzip();
         Self {
             state: parts.state,
@@ -114,6 +127,7 @@ impl<S: Surface> Shell<S> {
                 cancel: parts.engine.cancel,
                 loader: parts.loader,
                 keeper: parts.keeper,
+                dresser: parts.dresser,
                 to,
                 store,
                 gate: Gate::default(),
@@ -123,6 +137,7 @@ impl<S: Surface> Shell<S> {
             engine_lives: true,
             lent: None,
             pasted: None,
+            desktop,
             exit: None,
         }
     }
@@ -319,8 +334,18 @@ impl<S: Surface> Shell<S> {
             Happening::Continue => self.resume(),
             // It only wakes the loop: a frame may be owed.
             Happening::Written => {}
-            Happening::Read(grammar) => self.message(Msg::Grammar(grammar)),
-            Happening::Saved(name, written) => self.message(Msg::PresetSaved(name, written)),
+            Happening::Message(msg) => self.message(*msg),
+            Happening::Dressed(theme, words) => {
+                self.screen.set_theme(*theme);
+                for words in words {
+                    self.message(Msg::Notice(Level::Warn, words));
+                }
+                self.pace.changed();
+            }
+            Happening::NotCopied(text) => {
+                let msg = self.copy_by_terminal(&text);
+                self.message(msg);
+            }
             Happening::Found { turn, options, source } => {
                 if let Some(msg) = self.reach.found(turn, *options, source) {
                     self.message(msg);
@@ -384,7 +409,9 @@ impl<S: Surface> Shell<S> {
                 Effect::Cancel(turn) => self.reach.cancel.stop(turn),
                 Effect::SetDraft(text) => self.screen.set_draft(&text),
                 Effect::ReadGrammar { path, form } => self.reach.read_grammar(path, form),
-                Effect::SavePreset(preset) => self.reach.save(preset),
+                Effect::Save(what) => self.reach.save(what),
+                Effect::Theme(name) => self.reach.dress(name),
+                Effect::Copy(text) => queue.extend(self.copy(text)),
                 Effect::Redraw => {
                     self.surface.refresh();
                     self.pace.changed();
@@ -393,6 +420,24 @@ impl<S: Surface> Shell<S> {
                 Effect::Quit(code) => self.exit = Some(code),
             }
         }
+    }
+
+    /// Copies to the desktop's clipboard, or where there is none to the terminal's.
+    fn copy(&mut self, text: String) -> Option<Msg> {
+        let text = match &self.desktop {
+            Some(desktop) => desktop.copy(text).err()?,
+            None => text,
+        };
+        Some(self.copy_by_terminal(&text))
+    }
+
+    fn copy_by_terminal(&mut self, text: &str) -> Msg {
+        let told = clipboard::sequence(text).map(|sequence| {
+            self.surface.copy(&sequence);
+            self.pace.changed();
+            format!("{}, through the terminal", clipboard::words(text))
+        });
+        Msg::Copied(told)
     }
 
     fn suspend(&mut self) {

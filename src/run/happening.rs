@@ -3,8 +3,9 @@
 
 use crossterm::event::Event;
 
+use crate::app::Msg;
 use crate::domain::inference::{Failure, LoadOptions, ModelSource, TurnId};
-use crate::domain::sampling::Grammar;
+use crate::ui::Theme;
 
 /// Something for the loop.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,10 +20,12 @@ pub enum Happening {
     Continue,
     /// The frame before is out.
     Written,
-    /// The file of a grammar was read.
-    Read(Result<Grammar, String>),
-    /// The preset of this name was written, or not.
-    Saved(String, Result<(), String>),
+    /// Something for the core, from a helper that is done.
+    Message(Box<Msg>),
+    /// A theme was read, and these are the words on what is wrong with it.
+    Dressed(Box<Theme>, Vec<String>),
+    /// The desktop could not take this to its clipboard.
+    NotCopied(String),
     /// A model was looked for.
     Found {
         /// The load that it is for.

@@ -1,5 +1,6 @@
 //! The imperative shell: the loop, the terminal guard, effects, signals. The only room that touches terminal and clock together.
 
+mod clipboard;
 mod clock;
 mod console;
 mod effects;
@@ -39,8 +40,9 @@ use crate::store::{self, StoreHandle};
 use crate::text::sanitize_line;
 use crate::ui::{Keymap, Theme};
 
+pub use clipboard::Route;
 pub use clock::{Clock, FRAME};
-pub use effects::{Gate, Keeper, Loader, at_home, store_gone, ticket_of};
+pub use effects::{Dresser, Gate, Keeper, Loader, at_home, store_gone, ticket_of};
 pub use event_loop::{Farewell, Parts, Shell};
 pub use grammar::read_grammar;
 pub use happening::Happening;
@@ -70,8 +72,12 @@ pub struct ChatOptions {
     pub engine: EngineHandle,
     /// Finds models.
     pub loader: Loader,
-    /// Writes presets.
+    /// Writes to the configuration.
     pub keeper: Keeper,
+    /// Reads themes.
+    pub dresser: Dresser,
+    /// The names of the themes there are.
+    pub themes: Vec<String>,
     /// Keeps sessions; without one nothing is kept.
     pub store: Option<StoreHandle>,
     /// The session to begin with; a new one where none is named.
@@ -140,6 +146,8 @@ async fn converse(chat: ChatOptions) -> Result<(u8, bool), RunError> {
     let modes = Modes::new(chat.mouse, &term);
     let surface = Console::open(modes, chat.log.as_ref(), &to).map_err(RunError::Terminal)?;
     let (mut state, mut effects) = State::start(chat.tuning, chat.options, chat.system, chat.model);
+    state.looks.theme.clone_from(&chat.theme.name);
+    state.looks.themes = chat.themes;
     if chat.store.is_some() {
         effects.extend(state.keep(store::now(), chat.session));
     }
@@ -153,6 +161,8 @@ async fn converse(chat: ChatOptions) -> Result<(u8, bool), RunError> {
         engine: chat.engine,
         loader: chat.loader,
         keeper: chat.keeper,
+        dresser: chat.dresser,
+        copies: Route::find(),
         store: chat.store,
         happenings: (to, from),
         clock: Clock::start(),

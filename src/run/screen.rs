@@ -36,6 +36,11 @@ impl Screen {
         self.view.draw(state, &self.composer, &self.theme, &self.keymap, frame)
     }
 
+    /// Draws in these colours from the next frame on.
+    pub(super) fn set_theme(&mut self, theme: Theme) {
+        self.theme = theme;
+    }
+
     /// What stands in the composer.
     pub(super) fn draft(&self) -> String {
         self.composer.text()

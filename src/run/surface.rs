@@ -19,6 +19,9 @@ pub trait Surface {
     /// When the surface is gone.
     fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()>;
 
+    /// Sends this beside the next frame: a sequence that copies, and nothing else.
+    fn copy(&mut self, sequence: &str);
+
     /// Has the next frame drawn whole, as after something else wrote on the surface.
     fn refresh(&mut self);
 
@@ -42,6 +45,7 @@ pub struct Headless {
     terminal: Terminal<TestBackend>,
     held: bool,
     frames: usize,
+    copied: Vec<String>,
 }
 
 impl Headless {
@@ -52,6 +56,7 @@ impl Headless {
             terminal,
             held: true,
             frames: 0,
+            copied: Vec::new(),
         }
     }
 
@@ -75,6 +80,11 @@ impl Headless {
         self.frames
     }
 
+    /// What was copied through it.
+    pub fn copied(&self) -> &[String] {
+        &self.copied
+    }
+
     /// Whether it is in possession of the program.
     pub fn is_held(&self) -> bool {
         self.held
@@ -90,6 +100,10 @@ impl Surface for Headless {
         self.frames += 1;
         let Ok(_) = self.terminal.draw(render);
         Ok(())
+    }
+
+    fn copy(&mut self, sequence: &str) {
+        self.copied.push(sequence.to_owned());
     }
 
     fn refresh(&mut self) {

@@ -138,6 +138,11 @@ impl Tty {
         Ok(())
     }
 
+    /// Sends this with the next frame.
+    pub(super) fn copy(&mut self, sequence: &str) {
+        self.bytes.push(sequence);
+    }
+
     /// Has the next frame drawn whole.
     pub(super) fn refresh(&mut self) {
         self.whole = true;

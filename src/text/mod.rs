@@ -2,7 +2,9 @@
 //! thinking from answers. No I/O.
 
 mod escapes;
+pub mod fences;
 pub mod filter;
+pub mod fuzzy;
 pub mod growing;
 pub mod nearest;
 pub mod sanitize;
@@ -10,9 +12,11 @@ pub mod stitch;
 pub mod stops;
 pub mod thinking;
 
+pub use fences::fenced;
 pub use filter::Filter;
+pub use fuzzy::fuzzy;
 pub use growing::Growing;
 pub use nearest::nearest;
-pub use sanitize::{sanitize, sanitize_line};
+pub use sanitize::{sanitize, sanitize_copy, sanitize_line};
 pub use stitch::Stitcher;
 pub use stops::Stops;

@@ -40,6 +40,11 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
     Cow::Owned(out.text)
 }
 
+/// Makes text safe to be pasted elsewhere: as [`sanitize`], with its tabs, which code is written with.
+pub fn sanitize_copy(text: &str) -> String {
+    text.split('\t').map(sanitize).collect::<Vec<_>>().join("\t")
+}
+
 /// Makes text safe for a place of one line (names, titles, errors): as [`sanitize`], with each run of line breaks folded
 /// to one space and none at the ends.
 pub fn sanitize_line(text: &str) -> Cow<'_, str> {

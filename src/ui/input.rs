@@ -17,6 +17,7 @@ pub fn read(event: &Event, state: &State, keymap: &Keymap, composer: &mut Compos
     match event {
         Event::Key(key) => key_pressed(*key, state, keymap, composer),
         // A paste only ever writes: it sends nothing and is no key.
+        Event::Paste(text) if is_typed_over(state) => vec![Msg::TypedOver(Typed::Text(text.clone()))],
         Event::Paste(text) if state.screen.overlay.is_none() => {
             if composer.paste(text) {
                 vec![Msg::Edited(composer.text())]
@@ -24,7 +25,6 @@ pub fn read(event: &Event, state: &State, keymap: &Keymap, composer: &mut Compos
                 Vec::new()
             }
         }
-        Event::Paste(text) if in_sessions(state) => vec![Msg::TypedOver(Typed::Text(text.clone()))],
         Event::Mouse(mouse) => match mouse.kind {
             MouseEventKind::ScrollUp => vec![Msg::ScrollBy(-WHEEL)],
             MouseEventKind::ScrollDown => vec![Msg::ScrollBy(WHEEL)],
@@ -38,7 +38,7 @@ fn key_pressed(key: KeyEvent, state: &State, keymap: &Keymap, composer: &mut Com
     let Some(chord) = KeyChord::of(key) else {
         return Vec::new();
     };
-    let covered = state.screen.overlay.is_some();
+    let covered = state.screen.overlay.is_some() || state.screen.find.is_some();
     match keymap.lookup(&contexts(chord, state, composer), chord) {
         // What lies over the transcript takes the keyboard until it is closed: a hidden message is not sent or changed.
         Some(action) if covered && !acts_over(action) => Vec::new(),
@@ -47,7 +47,7 @@ fn key_pressed(key: KeyEvent, state: &State, keymap: &Keymap, composer: &mut Com
             vec![Msg::Edited(composer.text())]
         }
         Some(action) => vec![Msg::Action(action)],
-        None if in_sessions(state) => typed_over(key).into_iter().map(Msg::TypedOver).collect(),
+        None if is_typed_over(state) => typed_over(key).into_iter().map(Msg::TypedOver).collect(),
         None if covered => Vec::new(),
         None => {
             if composer.key(key) {
@@ -59,9 +59,13 @@ fn key_pressed(key: KeyEvent, state: &State, keymap: &Keymap, composer: &mut Com
     }
 }
 
-/// Whether the panel of sessions is open, in which one types.
-fn in_sessions(state: &State) -> bool {
-    matches!(state.screen.overlay, Some(Overlay::Sessions(_)))
+/// Whether one types into a panel, or into the words that are looked for, and not into the message.
+fn is_typed_over(state: &State) -> bool {
+    match &state.screen.overlay {
+        Some(Overlay::Sessions(_) | Overlay::Picker(_)) => true,
+        Some(_) => false,
+        None => state.screen.find.is_some(),
+    }
 }
 
 /// What a key types there.
@@ -81,9 +85,11 @@ fn acts_over(action: Action) -> bool {
         Archive, Delete, Escape, Follow, Interrupt, LineDown, LineUp, PageDown, PageUp, Pin, Redraw, Rename,
         ShowArchived, Suspend, Take, Top,
     };
+    let lists = matches!(action, Action::FindNext | Action::FindPrevious);
     let moves = matches!(action, LineUp | LineDown | PageUp | PageDown | Top | Follow);
     let sessions = matches!(action, Take | Pin | Archive | Rename | Delete | ShowArchived);
     moves
+        || lists
         || sessions
         || matches!(
             action,
@@ -93,11 +99,12 @@ fn acts_over(action: Action) -> bool {
 
 /// The contexts that are asked, the narrowest first.
 fn contexts(chord: KeyChord, state: &State, composer: &Composer) -> Vec<Context> {
-    if in_sessions(state) {
-        return vec![Context::Sessions, Context::Chat];
-    }
-    if state.screen.overlay.is_some() {
-        return vec![Context::Overlay, Context::Chat];
+    match &state.screen.overlay {
+        Some(Overlay::Sessions(_)) => return vec![Context::Sessions, Context::Chat],
+        Some(Overlay::Picker(_)) => return vec![Context::Picker, Context::Chat],
+        Some(_) => return vec![Context::Overlay, Context::Chat],
+        None if state.screen.find.is_some() => return vec![Context::Find, Context::Chat],
+        None => {}
     }
     let mut contexts = Vec::with_capacity(5);
     // While one writes, letters are letters.

@@ -13,7 +13,7 @@ use super::composer::Composer;
 use super::keymap::Keymap;
 use super::theme::{Role, Theme};
 use super::transcript;
-use super::widgets::{completion, header, notice, overlay, sessions, status, writing};
+use super::widgets::{completion, finding, header, notice, overlay, picker, sessions, status, writing};
 
 /// Lines of the conversation that a notice leaves to be seen.
 const TRANSCRIPT: u16 = 3;
@@ -59,17 +59,21 @@ impl View {
         // A notice may take a third as well, but leaves something of the conversation to see.
         let spare = area.height.saturating_sub(2 + rows + 2 + TRANSCRIPT);
         let notice = notice::lines(state, look, area.width, spare.min(area.height / 3));
+        let finds = u16::from(state.screen.find.is_some());
         let [top, middle, word, bottom, foot] = Layout::vertical([
             Constraint::Length(1),
             Constraint::Min(1),
-            Constraint::Length(notice.len() as u16),
+            Constraint::Length((notice.len() as u16).max(finds)),
             Constraint::Length(rows + 2),
             Constraint::Length(1),
         ])
         .areas(area);
         frame.render_widget(header::line(state, look, top.width), top);
         let mut info = self.transcript.draw(state, look, frame, middle);
-        frame.render_widget(ratatui::text::Text::from(notice), word);
+        match &state.screen.find {
+            Some(find) => finding::draw(find, info.found, look, frame, Rect { height: 1, ..word }),
+            None => frame.render_widget(ratatui::text::Text::from(notice), word),
+        }
         writing::draw(state, composer, look, frame, bottom);
         frame.render_widget(status::line(state, look, foot.width), foot);
         completion::draw(
@@ -85,10 +89,13 @@ impl View {
             height: foot.y - area.y,
             ..area
         };
-        if let Some(Overlay::Sessions(list)) = &state.screen.overlay {
-            sessions::draw(list, state, look, frame, over);
-        }
-        (info.overlay, info.overlay_viewport) = self.overlay.draw(state.screen.overlay.as_ref(), look, frame, over);
+        let open = state.screen.overlay.as_ref();
+        let text = self.overlay.draw(open, look, frame, over);
+        (info.overlay, info.overlay_viewport) = match open {
+            Some(Overlay::Sessions(list)) => sessions::draw(list, state, look, frame, over),
+            Some(Overlay::Picker(list)) => picker::draw(list, look, frame, over),
+            _ => text,
+        };
         info
     }
 }

@@ -17,7 +17,7 @@ use quipu::app::tuning::Tuning;
 use quipu::domain::inference::{Failure, ModelSource};
 use quipu::domain::session::Which;
 use quipu::engine::scripted::{self, Script};
-use quipu::run::{Clock, Farewell, Happening, Headless, Loader, Parts, Screen, Shell};
+use quipu::run::{Clock, Farewell, Happening, Headless, Loader, Parts, Route, Screen, Shell};
 use quipu::store::{StoreHandle, StoreOptions};
 use quipu::ui::{Keymap, theme};
 use tokio::runtime::{Builder, Runtime};
@@ -83,6 +83,8 @@ impl Harness {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let (to, from) = unbounded_channel();
         let (mut state, mut effects) = State::start(Tuning::default(), Options::default(), None, None);
+        "quipu".clone_into(&mut state.looks.theme);
+        state.looks.themes = theme::names(None);
         let (store, session) = kept.unzip();
         if let Some(session) = session {
             effects.extend(state.keep(1_700_000_000_000, session));
@@ -96,6 +98,8 @@ impl Harness {
             engine: scripted::spawn(Script::parse(script).unwrap()).unwrap(),
             loader,
             keeper: Arc::new(|_| Ok(())),
+            dresser: Arc::new(|name| theme::load(name, None)),
+            copies: Route::Terminal,
             store,
             happenings: (to.clone(), from),
             clock: Clock::Still(Duration::ZERO),

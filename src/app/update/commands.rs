@@ -1,4 +1,4 @@
-//! From a command to what does it. The names are in `app/command.rs`.
+//! From a command to what does it. The names are in `app/command/table.rs`.
 
 use crate::app::command::CommandId;
 use crate::app::notice::Level;
@@ -7,8 +7,8 @@ use crate::domain::sampling::GrammarForm;
 use crate::domain::session::Which;
 
 use super::{
-    Outcome, Refusal, answer, describe, escape, model, prompt, replay, sampling, select, session, sessions, talk,
-    thinking, window,
+    Outcome, Refusal, answer, copy, describe, escape, find, model, pick, prompt, replay, sampling, select, session,
+    sessions, talk, thinking, window,
 };
 
 /// Runs a command with these arguments, trimmed.
@@ -58,21 +58,58 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         CommandId::Template => window::reload_with(state, "template", args),
         CommandId::Overflow => window::overflow(state, args),
         CommandId::Thinking => thinking::command(state, args),
-        CommandId::Thoughts => {
-            state.screen.thoughts = !state.screen.thoughts;
-            Ok(Vec::new())
-        }
-        CommandId::Help => {
-            help(state);
+        CommandId::Copy => copy::copy(state, args),
+        CommandId::Theme => pick::theme(state, args),
+        CommandId::Notices => notices(state),
+        CommandId::Find | CommandId::Raw | CommandId::Thoughts | CommandId::Help => {
+            show(state, id, args);
             Ok(Vec::new())
         }
         CommandId::Quit => Ok(escape::quit(state, 0)),
     }
 }
 
+/// What only changes what is on the screen.
+fn show(state: &mut State, id: CommandId, args: &str) {
+    match id {
+        CommandId::Find => find::begin(state, args),
+        CommandId::Raw => state.screen.raw = !state.screen.raw,
+        CommandId::Thoughts => state.screen.thoughts = !state.screen.thoughts,
+        _ => help(state),
+    }
+}
+
 fn stop(state: &mut State) -> Outcome {
     let stopped = answer::stop(state).or_else(|| model::cancel(state));
     stopped.ok_or_else(|| Refusal::new(Level::Info, "there is no answer to stop"))
+}
+
+/// Shows all that was told, the newest first, with how long ago it was.
+fn notices(state: &mut State) -> Outcome {
+    let told = state.notices.all().iter().rev().map(|notice| {
+        let mark = match notice.level {
+            Level::Info => "·",
+            Level::Warn => "!",
+            Level::Error => "×",
+        };
+        let seconds = state.now.saturating_sub(notice.at).as_secs();
+        let ago = match seconds {
+            0..60 => format!("{seconds} s"),
+            60..3600 => format!("{} min", seconds / 60),
+            _ => format!("{} h", seconds / 3600),
+        };
+        format!("{mark} {ago:>6}  {}", notice.text.replace('\n', " "))
+    });
+    let text = told.collect::<Vec<_>>().join("\n");
+    if text.is_empty() {
+        return Err(Refusal::new(Level::Info, "nothing was told yet"));
+    }
+    state.screen.overlay = Some(Overlay::Text {
+        title: "notices".to_owned(),
+        text,
+        top: 0,
+    });
+    Ok(Vec::new())
 }
 
 /// Opens the help, or closes it.

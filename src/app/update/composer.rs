@@ -2,9 +2,10 @@
 //! composer's in `ui`.
 
 use crate::app::command;
-use crate::app::draft::{Completion, Draft};
+use crate::app::draft::{Completion, Draft, Known};
 use crate::app::effect::Effect;
-use crate::app::state::State;
+use crate::app::state::{Looks, State};
+use crate::app::tuning::Tuning;
 use crate::domain::sampling::Parameter;
 
 /// What the person means by sending the draft.
@@ -23,13 +24,21 @@ pub(super) fn edited(state: &mut State, text: String) {
         if state.screen.editing.is_none() {
             state.screen.selected = None;
         }
-        state.draft.edited(text, &state.tuning.presets);
+        state.draft.edited(text, known(&state.tuning, &state.looks));
+    }
+}
+
+/// What arguments can name.
+fn known<'a>(tuning: &'a Tuning, looks: &'a Looks) -> Known<'a> {
+    Known {
+        presets: &tuning.presets,
+        themes: &looks.themes,
     }
 }
 
 /// Replaces the draft.
 pub(super) fn set(state: &mut State, text: String) -> Effect {
-    state.draft.edited(text.clone(), &state.tuning.presets);
+    state.draft.edited(text.clone(), known(&state.tuning, &state.looks));
     Effect::SetDraft(text)
 }
 
@@ -57,7 +66,7 @@ pub(super) fn complete(state: &mut State) -> Vec<Effect> {
         return taken.map(|text| set(state, text)).into_iter().collect();
     }
     let text = state.draft.text.clone();
-    state.draft.edited(text, &state.tuning.presets);
+    state.draft.edited(text, known(&state.tuning, &state.looks));
     Vec::new()
 }
 

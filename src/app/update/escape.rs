@@ -7,7 +7,7 @@ use crate::app::notice::Level;
 use crate::app::state::State;
 use crate::domain::inference::Command;
 
-use super::{answer, composer, model, session, sessions};
+use super::{answer, composer, model, pick, session, sessions};
 
 /// Two interrupts this close are meant to end quipu.
 const TWICE: Duration = Duration::from_secs(2);
@@ -16,7 +16,13 @@ const TWICE: Duration = Duration::from_secs(2);
 ///
 /// A notice that is only good to know goes away by itself; it does not take the stroke that is meant for an answer.
 pub(super) fn escape(state: &mut State) -> Vec<Effect> {
+    if let Some(effects) = pick::escape(state) {
+        return effects;
+    }
     if sessions::escape(state) || state.draft.completion.take().is_some() || state.screen.overlay.take().is_some() {
+        return Vec::new();
+    }
+    if state.screen.find.take().is_some() {
         return Vec::new();
     }
     if state.screen.editing.take().is_some() {

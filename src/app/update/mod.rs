@@ -5,17 +5,20 @@
 mod answer;
 mod commands;
 mod composer;
+mod copy;
 pub mod describe;
 mod engine;
 mod escape;
 #[cfg(test)]
 mod escape_tests;
+mod find;
 mod listing;
 mod model;
 #[cfg(test)]
 mod model_tests;
 #[cfg(test)]
 mod opening_tests;
+mod pick;
 mod prompt;
 #[cfg(test)]
 mod random;
@@ -41,10 +44,11 @@ mod warm;
 mod window;
 
 use super::action::Action;
-use super::effect::Effect;
+use super::effect::{Effect, Keepable};
 use super::msg::Msg;
 use super::notice::Level;
-use super::state::State;
+use super::sessions::Typed;
+use super::state::{Overlay, State};
 use sessions::Deed;
 
 pub(in crate::app) use session::{ask_for, due};
@@ -83,15 +87,16 @@ fn decide(state: &mut State, msg: Msg) -> Vec<Effect> {
         // Time never runs backwards here, whatever a clock says.
         Msg::Tick(now) => state.now = state.now.max(now),
         Msg::Edited(text) => composer::edited(state, text),
-        Msg::ScrollBy(lines) => scroll::by(state, i64::from(lines)),
+        Msg::ScrollBy(lines) => return scroll::by(state, i64::from(lines)),
         Msg::Viewed(info) => scroll::viewed(state, info),
         Msg::Notice(level, text) => state.tell(level, text),
         Msg::Action(action) => return act(state, action),
         Msg::Engine(event) => return engine::told(state, event),
         Msg::Store(event) => return session::told(state, event),
-        Msg::TypedOver(typed) => return sessions::typed(state, typed),
+        Msg::TypedOver(typed) => return typed_over(state, &typed),
         Msg::Grammar(read) => return sampling::grammar_read(state, read),
-        Msg::PresetSaved(name, written) => sampling::preset_saved(state, &name, written),
+        Msg::Saved(what, written) => saved(state, &what, written),
+        Msg::Copied(words) => copy::copied(state, words),
         Msg::Terminate(signal) => return escape::terminate(state, signal),
     }
     Vec::new()
@@ -114,7 +119,7 @@ fn act(state: &mut State, action: Action) -> Vec<Effect> {
         }
         Action::SelectPrevious => select::step(state, select::Direction::Up),
         Action::SelectNext => select::step(state, select::Direction::Down),
-        Action::Take => return deed(state, Deed::Open),
+        Action::Take => return take(state),
         Action::Pin => return deed(state, Deed::Pin),
         Action::Archive => return deed(state, Deed::Archive),
         Action::Rename => return deed(state, Deed::Rename),
@@ -128,18 +133,58 @@ fn act(state: &mut State, action: Action) -> Vec<Effect> {
         Action::Complete => return composer::complete(state),
         Action::CompletionNext => composer::choose(state, 1),
         Action::CompletionPrevious => composer::choose(state, -1),
-        Action::LineUp => scroll::by(state, -1),
-        Action::LineDown => scroll::by(state, 1),
-        Action::PageUp => scroll::page(state, scroll::Direction::Up),
-        Action::PageDown => scroll::page(state, scroll::Direction::Down),
-        Action::Top => scroll::top(state),
-        Action::Follow => scroll::follow(state),
+        Action::LineUp => return scroll::by(state, -1),
+        Action::LineDown => return scroll::by(state, 1),
+        Action::PageUp => return scroll::page(state, scroll::Direction::Up),
+        Action::PageDown => return scroll::page(state, scroll::Direction::Down),
+        Action::Top => return scroll::top(state),
+        Action::Follow => return scroll::follow(state),
+        Action::Palette => pick::palette(state),
+        Action::SearchHistory => {
+            let outcome = pick::history(state);
+            return settle(state, outcome);
+        }
+        Action::FindNext => find::step(state, 1),
+        Action::FindPrevious => find::step(state, -1),
         Action::Redraw => return vec![Effect::Redraw],
         Action::Suspend => return vec![Effect::Suspend],
         // The composer breaks its own lines and tells the text.
         Action::Newline => {}
     }
     Vec::new()
+}
+
+/// Something was typed where no message is written.
+fn typed_over(state: &mut State, typed: &Typed) -> Vec<Effect> {
+    match &state.screen.overlay {
+        Some(Overlay::Picker(_)) => pick::typed(state, typed),
+        Some(_) => sessions::typed(state, typed),
+        None => {
+            find::typed(state, typed);
+            Vec::new()
+        }
+    }
+}
+
+/// Takes what is selected in the panel that is open.
+fn take(state: &mut State) -> Vec<Effect> {
+    let outcome = match &state.screen.overlay {
+        Some(Overlay::Picker(_)) => pick::take(state),
+        _ => sessions::act(state, Deed::Open),
+    };
+    settle(state, outcome)
+}
+
+/// Something was written to the configuration, or not.
+fn saved(state: &mut State, what: &Keepable, written: Result<(), String>) {
+    match (what, written) {
+        (Keepable::Preset(preset), written) => sampling::preset_saved(state, &preset.name, written),
+        (Keepable::Theme(_), Ok(())) => {}
+        (Keepable::Theme(name), Err(why)) => state.tell(
+            Level::Error,
+            format!("the theme '{name}' holds until quipu ends, it could not be kept: {why}"),
+        ),
+    }
 }
 
 /// Does something in the panel of sessions.

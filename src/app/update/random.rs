@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use crate::app::action::{ACTIONS, Action};
 use crate::app::command::COMMANDS;
+use crate::app::find::Found;
 use crate::app::notice::Level;
 use crate::app::sessions::Typed;
 use crate::app::state::{Engine, Overlay, Phase, Scroll, State, ViewInfo};
@@ -221,6 +222,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
                 overlay: overlay.into(),
                 overlay_viewport: overlay_viewport.into(),
                 reveal: (top < overlay).then_some((top.into(), overlay.into())),
+                found: (viewport > 9).then_some(Found {
+                    count: u32::from(viewport),
+                    at: u32::from(top % 10),
+                    line: top.into(),
+                }),
             }
         });
     let levels = proptest::sample::select(vec![Level::Info, Level::Warn, Level::Error]);
@@ -236,6 +242,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         6 => stored().prop_map(Msg::Store),
         1 => texts().prop_map(|text| Msg::TypedOver(Typed::Text(text))),
         1 => Just(Msg::TypedOver(Typed::Backspace)),
+        1 => texts().prop_map(|text| Msg::Copied(Ok(text))),
     ];
     let step = prop_oneof![
         20 => (events(), of()).prop_map(|(event, of)| Step::Told(event, of)),
@@ -385,7 +392,9 @@ fn check_effects(state: &State, seen: &mut Seen, effects: &[Effect]) -> Result<(
             | Effect::Engine(Command::Keep { .. })
             | Effect::SetDraft(_)
             | Effect::ReadGrammar { .. }
-            | Effect::SavePreset(_)
+            | Effect::Save(_)
+            | Effect::Theme(_)
+            | Effect::Copy(_)
             | Effect::Redraw
             | Effect::Suspend
             | Effect::Quit(_) => {}

@@ -1,6 +1,6 @@
 //! `/set` and `/preset`. A change reaches an answer under way with its next token.
 
-use crate::app::effect::Effect;
+use crate::app::effect::{Effect, Keepable};
 use crate::app::notice::Level;
 use crate::app::state::{Overlay, State};
 use crate::domain::Preset;
@@ -95,7 +95,7 @@ pub(super) fn save_preset(state: &mut State, name: &str) -> Outcome {
         return Err(Refusal::new(Level::Warn, words));
     }
     let preset = state.tuning.keep_as(name);
-    Ok(vec![Effect::SavePreset(preset)])
+    Ok(vec![Effect::Save(Keepable::Preset(Box::new(preset)))])
 }
 
 /// A name is a word or two.
@@ -277,19 +277,22 @@ mod tests {
         send(&mut state, "/set temperature 0.9");
         let effects = send(&mut state, "/save-preset mine");
         let kept = Preset::from_values("mine", [("temperature", "0.9")]).unwrap();
-        assert_eq!(effects, [draft(""), Effect::SavePreset(kept.clone())]);
+        assert_eq!(
+            effects,
+            [draft(""), Effect::Save(Keepable::Preset(Box::new(kept.clone())))]
+        );
         assert_eq!(
             (state.tuning.label().as_str(), state.tuning.find("mine")),
             ("mine", Some(&kept))
         );
-        update(&mut state, Msg::PresetSaved("mine".to_owned(), Ok(())));
+        update(&mut state, Msg::Saved(Keepable::Preset(Box::new(kept.clone())), Ok(())));
         assert_eq!(
             last_notice(&state).1,
             "the preset 'mine' is kept: /preset mine takes it, now and later"
         );
         update(
             &mut state,
-            Msg::PresetSaved("mine".to_owned(), Err("no room".to_owned())),
+            Msg::Saved(Keepable::Preset(Box::new(kept)), Err("no room".to_owned())),
         );
         assert_eq!(last_notice(&state).0, Level::Error);
         for bad in [

@@ -1,8 +1,9 @@
 //! Scrolling: the open overlay where there is one, else the transcript. How much there is comes from the last frame.
 
+use crate::app::effect::Effect;
 use crate::app::state::{Overlay, Scroll, State, ViewInfo};
 
-use super::sessions;
+use super::{find, pick, sessions};
 
 /// Which way a page goes.
 #[derive(Clone, Copy)]
@@ -17,7 +18,10 @@ pub(super) enum Direction {
 const OVERLAP: u32 = 2;
 
 /// Moves by lines; down is positive.
-pub(super) fn by(state: &mut State, lines: i64) {
+pub(super) fn by(state: &mut State, lines: i64) -> Vec<Effect> {
+    if let Some(effects) = pick::step(state, lines) {
+        return effects;
+    }
     let screen = &mut state.screen;
     let moved = |top: u32, end: u32| (i64::from(top) + lines).clamp(0, i64::from(end)) as u32;
     if let Some(overlay) = &mut screen.overlay {
@@ -26,7 +30,7 @@ pub(super) fn by(state: &mut State, lines: i64) {
         } else {
             sessions::step(state, lines);
         }
-        return;
+        return Vec::new();
     }
     let end = screen.view.end();
     let top = match screen.scroll {
@@ -34,10 +38,11 @@ pub(super) fn by(state: &mut State, lines: i64) {
         Scroll::At(top) => top,
     };
     screen.scroll = at(moved(top, end), end);
+    Vec::new()
 }
 
 /// Moves by a page.
-pub(super) fn page(state: &mut State, direction: Direction) {
+pub(super) fn page(state: &mut State, direction: Direction) -> Vec<Effect> {
     let view = &state.screen.view;
     let height = if state.screen.overlay.is_some() {
         view.overlay_viewport
@@ -52,18 +57,22 @@ pub(super) fn page(state: &mut State, direction: Direction) {
 }
 
 /// Shows the beginning.
-pub(super) fn top(state: &mut State) {
-    by(state, -i64::from(u32::MAX));
+pub(super) fn top(state: &mut State) -> Vec<Effect> {
+    by(state, -i64::from(u32::MAX))
 }
 
 /// Shows the end; the transcript then stays there.
-pub(super) fn follow(state: &mut State) {
-    by(state, i64::from(u32::MAX));
+pub(super) fn follow(state: &mut State) -> Vec<Effect> {
+    by(state, i64::from(u32::MAX))
 }
 
 /// Takes in what a frame looked like. The same frame twice changes nothing.
 pub(super) fn viewed(state: &mut State, info: ViewInfo) {
     let screen = &mut state.screen;
+    if screen.view == info {
+        // It taught all that it could.
+        return;
+    }
     screen.view = info;
     if let Scroll::At(_) = screen.scroll {
         screen.scroll = at(info.top, info.end());
@@ -72,6 +81,7 @@ pub(super) fn viewed(state: &mut State, info: ViewInfo) {
         *top = (*top).min(info.overlay_end());
     }
     reveal(state, info);
+    find::viewed(state, info);
 }
 
 /// Scrolls to the message that is to be seen, once the frame said where it is.
@@ -92,7 +102,7 @@ fn reveal(state: &mut State, info: ViewInfo) {
 }
 
 /// The end is a place to stay at.
-fn at(top: u32, end: u32) -> Scroll {
+pub(super) fn at(top: u32, end: u32) -> Scroll {
     if top >= end { Scroll::Follow } else { Scroll::At(top) }
 }
 
@@ -112,6 +122,7 @@ mod tests {
             overlay: 30,
             overlay_viewport: 10,
             reveal: None,
+            found: None,
         };
         assert_eq!(update(&mut state, Msg::Viewed(view)), []);
         state
@@ -193,6 +204,7 @@ mod tests {
             overlay: 12,
             overlay_viewport: 10,
             reveal: None,
+            found: None,
         };
         update(&mut state, Msg::Viewed(small));
         assert_eq!(state.screen.scroll, Scroll::Follow);

@@ -2,7 +2,7 @@
 
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
-use crate::app::state::{Deleted, Session, State};
+use crate::app::state::{Deleted, Scroll, Session, State};
 use crate::domain::session::{StoreCommand, Which};
 use crate::domain::{Message, MessageId, Role};
 
@@ -33,7 +33,7 @@ pub(super) fn step(state: &mut State, direction: Direction) {
     state.screen.selected = to.and_then(|to| path.get(to)).copied();
     state.screen.reveal = state.screen.selected;
     if state.screen.selected.is_none() {
-        super::scroll::follow(state);
+        state.screen.scroll = Scroll::Follow;
     }
 }
 

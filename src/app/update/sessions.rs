@@ -108,17 +108,11 @@ fn settle(panel: &mut SessionList) {
 }
 
 /// The person types in the panel.
-pub(super) fn typed(state: &mut State, typed: Typed) -> Vec<Effect> {
+pub(super) fn typed(state: &mut State, typed: &Typed) -> Vec<Effect> {
     let Some(panel) = panel(state) else { return Vec::new() };
     let renames = panel.renaming.is_some();
     let line = panel.renaming.as_mut().unwrap_or(&mut panel.query);
-    match typed {
-        Typed::Text(text) => line.extend(text.chars().filter(|c| !c.is_control())),
-        Typed::Backspace => {
-            line.pop();
-        }
-        Typed::Clear => line.clear(),
-    }
+    typed.to(line);
     if renames {
         return Vec::new();
     }

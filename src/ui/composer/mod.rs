@@ -39,9 +39,9 @@ pub(in crate::ui) const EDITING: &[(&str, &str)] = &[
     ("alt-d", "delete the word after"),
     ("ctrl-u", "delete to the beginning of the line"),
     ("ctrl-k", "delete to the end of the line"),
-    ("ctrl-y", "put back what was deleted last"),
+    ("alt-y", "put back what was deleted last"),
     ("ctrl-_", "undo"),
-    ("ctrl-r", "redo"),
+    ("alt-_", "redo"),
 ];
 
 /// What is being written, with its cursor.
@@ -105,6 +105,8 @@ impl Composer {
             (KeyCode::Char('u'), true, false) => self.area.delete_line_by_head(),
             // Without the newer protocols, terminals tell Ctrl with the underscore or the slash as Ctrl-7.
             (KeyCode::Char('_' | '/' | '7'), true, false) => self.area.undo(),
+            (KeyCode::Char('y'), false, true) => self.area.paste(),
+            (KeyCode::Char('_'), false, true) => self.area.redo(),
             // Line ends as terminals without names for them tell: they break the line by the keymap or not at all.
             (KeyCode::Char('j' | 'm'), true, false) => false,
             (KeyCode::Left | KeyCode::Backspace, false, false) => self.over(key, self.before_cursor()),

@@ -69,15 +69,15 @@ fn every_editing_key_does_what_the_help_says() {
         "ctrl-w" => "one | three",
         "alt-d" | "ctrl-k" => "one two|",
         "ctrl-u" => "| three",
-        "ctrl-y" | "ctrl-_" | "ctrl-r" => "one two| three",
+        "alt-y" | "ctrl-_" | "alt-_" => "one two| three",
         other => panic!("{other} is not tried"),
     };
     for (chord, _) in EDITING {
         let mut composer = written("one two three");
         press_all(&mut composer, &["left"; 6]);
         match *chord {
-            "ctrl-y" | "ctrl-_" => press_all(&mut composer, &["ctrl-w"]),
-            "ctrl-r" => press_all(&mut composer, &["x", "backspace", "ctrl-_"]),
+            "alt-y" | "ctrl-_" => press_all(&mut composer, &["ctrl-w"]),
+            "alt-_" => press_all(&mut composer, &["x", "backspace", "ctrl-_"]),
             _ => {}
         }
         press(&mut composer, chord);

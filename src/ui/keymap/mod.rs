@@ -28,11 +28,15 @@ pub enum Context {
     Selected,
     /// The panel of sessions is open.
     Sessions,
+    /// A list to choose from is open.
+    Picker,
+    /// Words are looked for in the transcript.
+    Find,
 }
 
 impl Context {
     /// All contexts and their names in the configuration.
-    pub const ALL: [(Self, &'static str); 7] = [
+    pub const ALL: [(Self, &'static str); 9] = [
         (Self::Chat, "chat"),
         (Self::Empty, "empty"),
         (Self::Edge, "edge"),
@@ -40,6 +44,8 @@ impl Context {
         (Self::Overlay, "overlay"),
         (Self::Selected, "selected"),
         (Self::Sessions, "sessions"),
+        (Self::Picker, "picker"),
+        (Self::Find, "find"),
     ];
 
     /// The name in the configuration.
@@ -60,12 +66,17 @@ impl Context {
             Self::Overlay => "keys while something is open",
             Self::Selected => "keys while a message is selected",
             Self::Sessions => "keys in the panel of sessions",
+            Self::Picker => "keys in a list to choose from",
+            Self::Find => "keys while words are looked for",
         }
     }
 
     /// Whether characters are written while it counts, so that a key which is one would be lost to writing.
     fn is_written_in(self) -> bool {
-        matches!(self, Self::Chat | Self::Edge | Self::Completion | Self::Sessions)
+        matches!(
+            self,
+            Self::Chat | Self::Edge | Self::Completion | Self::Sessions | Self::Picker | Self::Find
+        )
     }
 }
 

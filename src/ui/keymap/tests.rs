@@ -45,9 +45,9 @@ fn the_table_by_contexts_leaves_nothing_out() {
 
 #[test]
 fn a_persons_keys_take_the_defaults_place() {
-    let (keymap, problems) = Keymap::with(&[change("chat", "retry", &["ctrl-r"]), change("chat", "newline", &[])]);
+    let (keymap, problems) = Keymap::with(&[change("chat", "retry", &["ctrl-x"]), change("chat", "newline", &[])]);
     assert_eq!(problems, Vec::<String>::new());
-    assert_eq!(at(&keymap, Context::Chat, "ctrl-r"), Action::find("retry"));
+    assert_eq!(at(&keymap, Context::Chat, "ctrl-x"), Action::find("retry"));
     assert_eq!(at(&keymap, Context::Chat, "alt-r"), None);
     assert_eq!(at(&keymap, Context::Chat, "ctrl-j"), None, "an empty list unbinds");
     assert_eq!(keymap.hint(Action::Newline), "");
@@ -78,7 +78,7 @@ fn mistakes_are_told_with_place_and_remedy() {
     ]);
     insta::assert_snapshot!(problems.join("\n"), @r"
     config.toml, retri: there is no action 'retri'; did you mean 'retry'?
-    config.toml, retry: there is no key context 'nowhere': use one of chat, empty, edge, completion, overlay, selected, sessions
+    config.toml, retry: there is no key context 'nowhere': use one of chat, empty, edge, completion, overlay, selected, sessions, picker, find
     config.toml, new: 'ctrl-entre' is no key; did you mean 'enter'?
     config.toml, follow: 'ctrl-t' is bound to 'top' already (config.toml, top); give one of them another key, or [] to have none
     config.toml, redraw: 'x' could not be written any more; bind it with ctrl or alt, or in [keys.empty] or [keys.overlay]

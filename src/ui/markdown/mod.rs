@@ -3,12 +3,13 @@
 mod highlight;
 mod link;
 mod live;
-mod math;
 mod nest;
 mod render;
+mod signs;
 mod table;
 #[cfg(test)]
 mod tests;
+mod tex;
 pub(in crate::ui) mod wrap;
 
 use ratatui::text::Line;

@@ -9,9 +9,9 @@ use crate::ui::theme::{Role, Theme};
 
 use super::highlight::Highlighter;
 use super::link;
-use super::math;
 use super::nest::Nest;
 use super::table::{self, Cell};
+use super::tex;
 use super::wrap::{Piece, columns, cut, cut_pieces, wrap};
 
 /// What we read of markdown beyond its core.
@@ -69,7 +69,7 @@ pub(super) fn render_to(
                     .find('\n')
                     .map_or(source.len(), |end| range.start + end);
             }
-            let end = source.floor_char_boundary(text_ends.min(range.start + math::LONGEST));
+            let end = source.floor_char_boundary(text_ends.min(range.start + tex::LONGEST));
             let within = &source[..end.max(range.start)];
             match formula(within, range.start).filter(|_| is_text) {
                 Some((tex, end)) => {
@@ -327,16 +327,16 @@ impl<'t> Renderer<'t> {
     }
 
     /// A formula in Unicode, or as it was written where it cannot be read.
-    fn formula(&mut self, tex: &str, written: &str) {
+    fn formula(&mut self, source: &str, written: &str) {
         let style = self.style().patch(self.theme.style(Role::Math));
         // The marks of a quote stand before its lines, and are none of the formula's.
-        let lines = tex.lines().map(|line| line.trim_start_matches(['>', ' ']));
-        let tex = if self.nest.depth() > 0 && tex.contains('\n') {
+        let lines = source.lines().map(|line| line.trim_start_matches(['>', ' ']));
+        let source = if self.nest.depth() > 0 && source.contains('\n') {
             lines.collect::<Vec<_>>().join("\n").into()
         } else {
-            std::borrow::Cow::Borrowed(tex)
+            std::borrow::Cow::Borrowed(source)
         };
-        match math::unicode(&tex).filter(|_| math::is_likely(&tex)) {
+        match tex::unicode(&source).filter(|_| tex::is_likely(&source)) {
             Some(text) => self.piece(&text, style),
             None => self.piece(written, self.style()),
         }

@@ -64,6 +64,26 @@ pub fn load(name: &str, folder: Option<&Path>) -> (Theme, Vec<String>) {
     )
 }
 
+/// The names of the themes that ship and of those in `folder`, each once.
+pub fn names(folder: Option<&Path>) -> Vec<String> {
+    let mut names: Vec<String> = BUILT_IN.iter().map(|(name, _)| (*name).to_owned()).collect();
+    // A folder that cannot be read has no themes; one that is asked for by name says why.
+    let files = folder
+        .and_then(|folder| fs::read_dir(folder).ok())
+        .into_iter()
+        .flatten()
+        .flatten();
+    let paths = files.map(|file| file.path());
+    let own = paths.filter(|path| path.extension().is_some_and(|end| end == "toml"));
+    let mut own: Vec<String> = own
+        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+        .filter(|name| !names.contains(name))
+        .collect();
+    own.sort();
+    names.extend(own);
+    names
+}
+
 /// A theme and those that it inherits from, the farthest last, which is always the `quipu` that ships.
 fn chain(name: &str, folder: Option<&Path>) -> (Vec<Link>, Vec<String>) {
     let mut warnings = Vec::new();

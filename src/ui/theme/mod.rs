@@ -8,7 +8,7 @@ mod role;
 use ratatui::style::{Color, Modifier, Style};
 
 pub use color::ColorDepth;
-pub use load::{BUILT_IN, load};
+pub use load::{BUILT_IN, load, names};
 pub use role::Role;
 
 /// A style for every role.
@@ -34,7 +34,7 @@ impl Theme {
             // What only its ground told apart still has to be seen.
             if depth == ColorDepth::None {
                 *style = match role {
-                    Role::Selection => style.add_modifier(Modifier::REVERSED),
+                    Role::Selection | Role::Found => style.add_modifier(Modifier::REVERSED),
                     Role::TokenOdd => style.add_modifier(Modifier::UNDERLINED),
                     _ => *style,
                 };

@@ -61,6 +61,8 @@ pub enum Role {
     Placeholder,
     /// The selected choice.
     Selection,
+    /// Words that were looked for.
+    Found,
     /// A notice that is good to know.
     NoticeInfo,
     /// A notice that something is not as asked for.
@@ -83,7 +85,7 @@ pub enum Role {
 
 impl Role {
     /// All roles and their names in theme files, in the order of the enum.
-    pub const ALL: [(Self, &'static str); 38] = [
+    pub const ALL: [(Self, &'static str); 39] = [
         (Self::Text, "text"),
         (Self::Dim, "dim"),
         (Self::Accent, "accent"),
@@ -113,6 +115,7 @@ impl Role {
         (Self::Title, "title"),
         (Self::Placeholder, "placeholder"),
         (Self::Selection, "selection"),
+        (Self::Found, "found"),
         (Self::NoticeInfo, "notice-info"),
         (Self::NoticeWarn, "notice-warn"),
         (Self::NoticeError, "notice-error"),

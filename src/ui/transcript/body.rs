@@ -12,6 +12,8 @@ use crate::ui::theme::{Role, Theme};
 pub(super) enum Body {
     Over(Vec<Line<'static>>),
     Growing(Box<(Growing, Live)>),
+    /// The same as it was written.
+    Raw(Box<(Growing, Written)>),
 }
 
 impl Default for Body {
@@ -22,11 +24,11 @@ impl Default for Body {
 
 impl Body {
     /// The body of a text that will not change.
-    pub(super) fn over(message: &Message, width: u16, theme: &Theme) -> Self {
+    pub(super) fn over(message: &Message, raw: bool, width: u16, theme: &Theme) -> Self {
         let text = sanitize(&message.text);
         Self::Over(match message.role {
-            Speaker::Assistant => markdown::render(&text, width, theme),
-            Speaker::User | Speaker::System => {
+            Speaker::Assistant if !raw => markdown::render(&text, width, theme),
+            _ => {
                 let piece = Piece::new(text, theme.style(Role::Text));
                 wrap(&[piece], usize::from(width), &Prefix::default())
             }
@@ -39,13 +41,23 @@ impl Body {
     }
 
     /// Goes on with what a model says, which grows.
-    pub(super) fn grow(&mut self, said: &str, width: u16, theme: &Theme) {
-        if let Self::Over(_) = self {
-            *self = Self::Growing(Box::default());
+    pub(super) fn grow(&mut self, said: &str, raw: bool, width: u16, theme: &Theme) {
+        match self {
+            Self::Growing(_) if !raw => {}
+            Self::Raw(_) if raw => {}
+            _ if raw => *self = Self::Raw(Box::default()),
+            _ => *self = Self::Growing(Box::default()),
         }
-        if let Self::Growing(parts) = self {
-            let (text, live) = &mut **parts;
-            live.update(text.update(said), width, theme);
+        match self {
+            Self::Growing(parts) => {
+                let (text, live) = &mut **parts;
+                live.update(text.update(said), width, theme);
+            }
+            Self::Raw(parts) => {
+                let (text, written) = &mut **parts;
+                written.update(text.update(said), width, theme);
+            }
+            Self::Over(_) => {}
         }
     }
 
@@ -53,6 +65,36 @@ impl Body {
         match self {
             Self::Over(lines) => lines,
             Self::Growing(parts) => parts.1.lines(),
+            Self::Raw(parts) => &parts.1.lines,
         }
+    }
+}
+
+/// A text that grows, shown as it is written: the lines that are over are not wrapped again.
+#[derive(Default)]
+pub(super) struct Written {
+    source: String,
+    lines: Vec<Line<'static>>,
+    /// Where the last line of the source begins, and how many lines come before it.
+    last: (usize, usize),
+}
+
+impl Written {
+    fn update(&mut self, source: &str, width: u16, theme: &Theme) {
+        if !source.starts_with(&self.source) {
+            *self = Self::default();
+        }
+        let wrapped = |text: &str| {
+            let piece = Piece::new(text, theme.style(Role::Text));
+            wrap(&[piece], usize::from(width), &Prefix::default())
+        };
+        self.lines.truncate(self.last.1);
+        if let Some(end) = source[self.last.0..].rfind('\n') {
+            let end = self.last.0 + end;
+            self.lines.extend(wrapped(&source[self.last.0..end]));
+            self.last = (end + 1, self.lines.len());
+        }
+        self.lines.extend(wrapped(&source[self.last.0..]));
+        self.source.push_str(&source[self.source.len()..]);
     }
 }

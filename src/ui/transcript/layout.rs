@@ -1,6 +1,8 @@
 //! Where every line of the conversation stands. What a message came to is kept until its text, the width or the theme
 //! changes; a frame in which nothing changed looks at each message's length and at no text.
 
+use ratatui::text::Line;
+
 use crate::app::State;
 use crate::app::state::Scroll;
 use crate::domain::{Conversation, MessageId};
@@ -25,6 +27,8 @@ pub(super) const BAR: u16 = 2;
 pub(super) struct Layout {
     made_for: Option<MadeFor>,
     entries: Vec<Entry>,
+    /// One more with every change of the lines.
+    revision: u64,
     /// What was at the top when the width last changed. It is kept, so that many changes lose no more than one.
     place: Option<Place>,
 }
@@ -53,6 +57,10 @@ pub(super) struct Entry {
 
 /// What of a message decides its lines.
 #[derive(Clone, Copy, PartialEq)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that the lines hang on, and none implies another"
+)]
 struct Seen {
     /// Bytes of the text: a text changes only by growing.
     length: usize,
@@ -64,6 +72,8 @@ struct Seen {
     grows: bool,
     /// Whether a line stands under it.
     noted: bool,
+    /// Whether it is shown as it was written.
+    raw: bool,
 }
 
 impl Entry {
@@ -107,9 +117,10 @@ impl Entry {
         self.end.saturating_sub(self.height())
     }
 
-    fn update(&mut self, state: &State, width: u16, theme: &Theme) {
+    /// Takes in what changed; says whether anything did.
+    fn update(&mut self, state: &State, width: u16, theme: &Theme) -> bool {
         let Some(message) = state.conversation.get(self.id) else {
-            return;
+            return false;
         };
         let running = state.running.as_ref();
         let thinking = message.answer.as_ref().map(|answer| &answer.thinking);
@@ -120,25 +131,30 @@ impl Entry {
             unfolded: state.screen.thoughts,
             grows: running.is_some_and(|running| running.answer == self.id),
             noted: is_noted(message, state),
+            raw: state.screen.raw,
         };
-        let text = |seen: Seen| (seen.length, seen.grows);
+        if self.seen == Some(seen) {
+            return false;
+        }
+        let text = |seen: Seen| (seen.length, seen.grows, seen.raw);
         if self.seen.map(text) != Some(text(seen)) {
             if seen.grows {
-                self.body.grow(&message.text, width, theme);
+                self.body.grow(&message.text, seen.raw, width, theme);
             } else {
-                self.body = Body::over(message, width, theme);
+                self.body = Body::over(message, seen.raw, width, theme);
             }
         }
         let thoughts = |seen: Seen| (seen.thinking, seen.unfolded, seen.grows);
         if self.seen.map(thoughts) != Some(thoughts(seen)) {
             let narrow = width.saturating_sub(BAR).max(1);
             match thinking.filter(|_| seen.unfolded) {
-                Some(thinking) if seen.grows => self.thoughts.grow(&thinking.text, narrow, theme),
+                Some(thinking) if seen.grows => self.thoughts.grow(&thinking.text, false, narrow, theme),
                 Some(thinking) => self.thoughts = Body::thoughts(&thinking.text, narrow, theme),
                 None => self.thoughts = Body::default(),
             }
         }
         self.seen = Some(seen);
+        true
     }
 }
 
@@ -160,18 +176,37 @@ impl Layout {
             let same = self.made_for.as_ref().is_some_and(|old| old.begun == state.begun);
             self.place = asked.filter(|_| same).and_then(|line| self.place(line));
             self.entries.clear();
+            self.revision += 1;
             self.made_for = Some(made_for);
         }
         self.follow(&state.conversation);
         let mut end = 0;
         for entry in &mut self.entries {
-            entry.update(state, width, look.theme);
+            self.revision += u64::from(entry.update(state, width, look.theme));
             end += entry.height();
             entry.end = end;
         }
         let moved = self.place.as_ref().filter(|_| anew);
         let moved = moved.and_then(|place| place.line(&self.entries));
         asked.map(|line| moved.unwrap_or(line))
+    }
+
+    /// Tells whether the lines are the same as before.
+    pub(super) fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// The lines of all texts, with where they stand.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (u32, &Line<'static>)> {
+        self.texts_from(0)
+    }
+
+    /// The same, of the message on this line and those that follow.
+    pub(super) fn texts_from(&self, line: u32) -> impl Iterator<Item = (u32, &Line<'static>)> {
+        self.from(line).flat_map(|(_, entry)| {
+            let thoughts = (entry.start() + 2..).zip(entry.thoughts.lines());
+            thoughts.chain((entry.start() + entry.ahead()..).zip(entry.body.lines()))
+        })
     }
 
     /// Lines of the whole.
@@ -227,6 +262,7 @@ impl Layout {
         let path = conversation.path();
         let same = self.entries.iter().zip(&path).take_while(|(entry, m)| entry.id == m.id);
         let same = same.count();
+        self.revision += 1;
         self.entries.truncate(same);
         self.entries
             .extend(path[same..].iter().map(|message| Entry::new(message.id)));

@@ -2,6 +2,7 @@
 //! to is `layout`'s business.
 
 mod body;
+mod find;
 mod layout;
 mod place;
 mod words;
@@ -10,6 +11,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
+use crate::app::find::{Find, Found};
 use crate::app::state::ViewInfo;
 use crate::app::{Action, State};
 use crate::ui::markdown::wrap::columns;
@@ -17,6 +19,7 @@ use crate::ui::theme::Role;
 use crate::ui::view::Look;
 
 use super::widgets::welcome;
+use find::Finder;
 use layout::{BAR, Layout};
 
 /// Columns left free on either side.
@@ -26,6 +29,7 @@ const MARGIN: u16 = 2;
 #[derive(Default)]
 pub(in crate::ui) struct Cache {
     layout: Layout,
+    finder: Finder,
 }
 
 impl Cache {
@@ -50,7 +54,11 @@ impl Cache {
             width: width.min(area.width),
             ..area
         };
-        self.draw_messages(state, look, frame, text, top);
+        let found = state.screen.find.as_ref().and_then(|find| {
+            let (revision, layout) = (self.layout.revision(), &self.layout);
+            self.finder.update(find, revision, top + viewport, layout.texts())
+        });
+        self.draw_messages(state, look, frame, text, (top, found));
         if top < end {
             more_below(look, frame, area);
         }
@@ -58,18 +66,60 @@ impl Cache {
             transcript: total,
             viewport,
             top,
+            found,
             reveal: state.screen.reveal.and_then(|id| self.layout.lines_of(id)),
             ..ViewInfo::default()
         }
     }
 
     /// Draws the lines from `top` on, as many as there is room for.
-    fn draw_messages(&mut self, state: &State, look: Look<'_>, frame: &mut Frame<'_>, area: Rect, top: u32) {
+    fn draw_messages(
+        &mut self,
+        state: &State,
+        look: Look<'_>,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        (top, found): (u32, Option<Found>),
+    ) {
         let below = top + u32::from(area.height);
         let seen = self.layout.from(top).take_while(|(_, entry)| entry.start() < below);
         let seen: Vec<usize> = seen.map(|(at, _)| at).collect();
         for at in seen {
             self.draw_message(at, state, look, frame, area, top);
+        }
+        if let Some(find) = &state.screen.find {
+            self.draw_found(find, found, look, frame, area, top);
+        }
+    }
+
+    /// Dresses the words that are looked for, and the line that is meant.
+    fn draw_found(
+        &self,
+        find: &Find,
+        found: Option<Found>,
+        look: Look<'_>,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        top: u32,
+    ) {
+        let style = look.theme.style(Role::Found);
+        let below = top + u32::from(area.height);
+        for (number, line) in self.layout.texts_from(top).take_while(|(number, _)| *number < below) {
+            if number < top {
+                continue;
+            }
+            let row = Rect {
+                y: area.y + (number - top) as u16,
+                height: 1,
+                ..area
+            };
+            let meant = found.is_some_and(|found| found.line == number);
+            let style = if meant {
+                style.patch(look.theme.style(Role::Selection))
+            } else {
+                style
+            };
+            find::dress(frame.buffer_mut(), row, line, &find.query, style);
         }
     }
 

@@ -1,12 +1,15 @@
 //! What is on the screen, one file for each thing. All of them read the state and draw; none keeps anything but rendered text.
 
 pub(super) mod completion;
+mod field;
 pub(super) mod figures;
+pub(super) mod finding;
 pub(super) mod header;
 pub(super) mod help;
 pub(super) mod notice;
 pub(super) mod overlay;
-pub(super) mod prompt;
+pub(super) mod picker;
+mod prompt;
 pub(super) mod sessions;
 pub(super) mod status;
 pub(super) mod welcome;

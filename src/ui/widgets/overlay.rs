@@ -52,7 +52,7 @@ impl Content {
             Overlay::Prompt { turn, prompt, .. } => Self::Prompt(*turn, prompt.is_some()),
             Overlay::Text { text, .. } => Self::Text(text.clone()),
             // Drawn by itself.
-            Overlay::Sessions(_) => Self::Text(String::new()),
+            Overlay::Sessions(_) | Overlay::Picker(_) => Self::Text(String::new()),
         }
     }
 
@@ -78,7 +78,7 @@ impl Cache {
         frame: &mut Frame<'_>,
         area: Rect,
     ) -> (u32, u32) {
-        let Some(overlay) = overlay.filter(|overlay| !matches!(overlay, Overlay::Sessions(_))) else {
+        let Some(overlay) = overlay.filter(|overlay| overlay.is_text()) else {
             self.laid = None;
             return (0, 0);
         };
@@ -89,7 +89,7 @@ impl Cache {
             Overlay::Help { .. } => "keys and commands".into(),
             Overlay::Prompt { .. } => "the exact prompt".into(),
             Overlay::Text { title, .. } => sanitize_line(title),
-            Overlay::Sessions(_) => "".into(),
+            Overlay::Sessions(_) | Overlay::Picker(_) => "".into(),
         };
         let lines = self.lines(overlay, look, room);
         frame_text(&title, lines, overlay.top(), look, frame, Rect { width, ..area })
@@ -112,7 +112,7 @@ fn lay_out(overlay: &Overlay, look: Look<'_>, room: usize) -> Vec<Line<'static>>
         Overlay::Help { .. } => help::lines(look, room),
         Overlay::Prompt { prompt, .. } => prompt::lines(prompt.as_ref(), look, room),
         Overlay::Text { text, .. } => plain(&sanitize(text), look.theme.style(Role::Overlay), room),
-        Overlay::Sessions(_) => Vec::new(),
+        Overlay::Sessions(_) | Overlay::Picker(_) => Vec::new(),
     }
 }
 

@@ -16,6 +16,7 @@ use crate::ui::markdown::wrap::{columns, shorten};
 use crate::ui::theme::Role;
 use crate::ui::view::Look;
 
+use super::field;
 use super::figures::ago;
 use super::overlay::boxed;
 
@@ -30,8 +31,14 @@ const LEAST: u16 = 16;
 /// Columns from which on a row says what model spoke and how much was said.
 const ROOMY: usize = 64;
 
-/// Draws it over `area`.
-pub(in crate::ui) fn draw(list: &SessionList, state: &State, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) {
+/// Draws it over `area`; returns how many rows there are and how many fit.
+pub(in crate::ui) fn draw(
+    list: &SessionList,
+    state: &State,
+    look: Look<'_>,
+    frame: &mut Frame<'_>,
+    area: Rect,
+) -> (u32, u32) {
     let margin = if area.width < NARROW { 0 } else { 2 };
     let width = area.width.saturating_sub(2 * margin).min(WIDEST);
     // As high as it needs to be, but not so low that it jumps while one types.
@@ -58,6 +65,7 @@ pub(in crate::ui) fn draw(list: &SessionList, state: &State, look: Look<'_>, fra
     if known > 0 {
         selected(list, look, frame, foot);
     }
+    (list.rows().count() as u32, u32::from(rows.height))
 }
 
 /// What keys do here, as many as there is room for.
@@ -81,26 +89,13 @@ fn hints(look: Look<'_>, width: usize) -> Line<'static> {
     Line::styled(words, look.theme.style(Role::Dim))
 }
 
-/// The line that is typed, with a cursor of its own.
+/// The line that is typed.
 fn typed(list: &SessionList, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) {
     let (label, text) = match &list.renaming {
         Some(title) => ("title: ", title),
         None => ("search: ", &list.query),
     };
-    let room = usize::from(area.width).saturating_sub(columns(label) + 1);
-    let text = sanitize_line(text);
-    // The end of it is what one types.
-    let skip = columns(&text).saturating_sub(room);
-    let shown: String = text.chars().skip(skip).collect();
-    let cursor = area.x + (columns(label) + columns(&shown)) as u16;
-    let line = Line::from(vec![
-        Span::styled(label, look.theme.style(Role::Dim)),
-        Span::styled(shown, look.theme.style(Role::Text)),
-    ]);
-    frame.render_widget(line, Rect { height: 1, ..area });
-    if cursor < area.right() {
-        frame.set_cursor_position((cursor, area.y));
-    }
+    field::draw(label, text, look, frame, Rect { height: 1, ..area });
 }
 
 fn draw_rows(list: &SessionList, state: &State, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) {

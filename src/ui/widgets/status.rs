@@ -64,15 +64,24 @@ enum Detail {
 fn hints(state: &State) -> &'static [(Action, &'static str)] {
     if matches!(state.screen.overlay, Some(Overlay::Sessions(_))) {
         &[(Action::Escape, "close"), (Action::Take, "open")]
+    } else if matches!(state.screen.overlay, Some(Overlay::Picker(_))) {
+        &[(Action::Escape, "close"), (Action::Take, "take")]
     } else if state.screen.overlay.is_some() {
         &[
             (Action::Escape, "close"),
             (Action::PageDown, "page down"),
             (Action::PageUp, "page up"),
         ]
+    } else if state.screen.find.is_some() {
+        &[
+            (Action::Escape, "close"),
+            (Action::FindNext, "next"),
+            (Action::FindPrevious, "before"),
+        ]
     } else if state.screen.selected.is_some() {
         &[
             (Action::Escape, "back"),
+            (Action::Run(CommandId::Copy), "copy"),
             (Action::Run(CommandId::Edit), "edit"),
             (Action::Run(CommandId::Fork), "fork"),
             (Action::Run(CommandId::Remove), "remove"),
@@ -89,8 +98,8 @@ fn hints(state: &State) -> &'static [(Action, &'static str)] {
             (Action::Run(CommandId::Help), "help"),
             (Action::Send, "send"),
             (Action::Newline, "newline"),
+            (Action::Palette, "commands"),
             (Action::Run(CommandId::Retry), "retry"),
-            (Action::Run(CommandId::New), "new"),
             (Action::Run(CommandId::Sessions), "sessions"),
         ]
     }

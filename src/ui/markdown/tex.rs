@@ -1,23 +1,46 @@
-//! Reads a formula from its beginning to its end, once. Knows what stands where; which sign is which is `signs`' business.
+//! Formulas in TeX as text that a terminal can show: Greek letters, operators, powers and indices, fractions on one line. What
+//! has no form in Unicode stays as it was written, so that nothing is guessed. The source is never lost: the raw view shows it.
 
 use super::signs::{FRACTIONS, MARKS, TEXTS, double_struck, is_word, shifted, sign};
 
 /// Groups within groups: deeper ones are no formula, and end in no overflow.
 const DEEPEST: usize = 32;
 
+/// Longest formula that is read, in bytes: models write shorter ones, and what is longer is none.
+pub(super) const LONGEST: usize = 4096;
+
+/// Whether what stands between two dollar signs may be a formula, and not the text between two prices.
+pub(super) fn is_likely(tex: &str) -> bool {
+    let price = tex.starts_with(|c: char| c.is_ascii_digit());
+    let signs = tex.contains(['\\', '^', '_', '=', '+', '<', '>']);
+    let open = tex.ends_with([',', '.', '-', '–', ';', ':', ' ']);
+    !tex.contains('`') && !(price && (open || (tex.contains(' ') && !signs)))
+}
+
+/// The formula in Unicode, its lines parted by line feeds. `None` where it cannot be read: braces that do not close, or
+/// nothing at all.
+pub(super) fn unicode(tex: &str) -> Option<String> {
+    if tex.len() > LONGEST {
+        return None;
+    }
+    let text = Reader::new(tex).all()?;
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
 /// What is left of a formula.
-pub(super) struct Reader<'t> {
+struct Reader<'t> {
     rest: &'t str,
     depth: usize,
 }
 
 impl<'t> Reader<'t> {
-    pub(super) fn new(tex: &'t str) -> Self {
+    fn new(tex: &'t str) -> Self {
         Self { rest: tex, depth: 0 }
     }
 
     /// The whole formula; `None` where braces do not match.
-    pub(super) fn all(mut self) -> Option<String> {
+    fn all(mut self) -> Option<String> {
         let text = self.until(None)?;
         self.rest.is_empty().then_some(text)
     }
@@ -262,3 +285,7 @@ fn grouped(text: &str) -> String {
 fn shifted_form(c: char) -> bool {
     matches!(c, '⁰'..='ₜ' | '²' | '³' | '¹' | 'ᵃ'..='ᵪ' | 'ⱼ' | '′')
 }
+
+#[cfg(test)]
+#[path = "tex_tests.rs"]
+mod tests;

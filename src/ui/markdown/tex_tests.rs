@@ -64,8 +64,13 @@ fn prices_are_no_formulas() {
 
 #[test]
 fn every_command_stands_once() {
-    for (at, (name, _)) in signs::SIGNS.iter().enumerate() {
-        assert!(!signs::SIGNS[..at].iter().any(|(other, _)| other == name), "{name}");
+    for (at, (name, _)) in crate::ui::markdown::signs::SIGNS.iter().enumerate() {
+        assert!(
+            !crate::ui::markdown::signs::SIGNS[..at]
+                .iter()
+                .any(|(other, _)| other == name),
+            "{name}"
+        );
     }
 }
 

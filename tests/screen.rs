@@ -1,0 +1,103 @@
+//! Reading, finding and copying, by keys: the whole program on the scripted engine, without a terminal.
+
+use pretty_assertions::assert_eq;
+use quipu::app::state::Scroll;
+
+use crate::harness::Harness;
+
+/// A long answer with the word `needle` on a few of its lines.
+fn long() -> String {
+    let lines: String = (0..60)
+        .map(|n| {
+            if n % 20 == 5 {
+                format!("- {n} a Needle here\n")
+            } else {
+                format!("- {n}\n")
+            }
+        })
+        .collect();
+    format!("[[answer]]\ntext = \"\"\"{lines}\"\"\"")
+}
+
+#[test]
+fn words_are_found_line_by_line() {
+    let mut quipu = Harness::new(&long());
+    quipu.keys("Go<enter>").keys("<ctrl-f>needle");
+    quipu.shows("find: needle").shows("3/3").shows("45 a Needle here");
+    quipu.keys("<enter>").shows("1/3").shows("5 a Needle here");
+    quipu.keys("<enter>").shows("2/3").shows("25 a Needle here");
+    quipu.keys("<up>").shows("1/3");
+    assert!(matches!(quipu.state().screen.scroll, Scroll::At(_)));
+    quipu.keys("xyz").shows("nothing");
+    quipu.keys("<esc>").shows("● ready");
+    assert_eq!(quipu.shell.composed(), "", "nothing of it was written into the message");
+    quipu.keys("/find 25 a<enter>").shows("1/1").shows("25 a Needle here");
+}
+
+#[test]
+fn an_answer_is_seen_as_it_was_written() {
+    let mut quipu = Harness::new("[[answer]]\ntext = \"So **bold** and $x^2$.\"");
+    quipu.keys("Go<enter>").shows("So bold and x².");
+    quipu.keys("<alt-v>").shows("So **bold** and $x^2$.");
+    quipu.keys("<alt-v>").shows("So bold and x².");
+}
+
+#[test]
+fn what_is_copied_goes_through_the_terminal() {
+    let mut quipu = Harness::new("[[answer]]\ntext = \"Run\\n```sh\\nls\\u001b[31m\\n```\"");
+    quipu.keys("Go<enter>").keys("<ctrl-y>");
+    quipu.shows("copied");
+    quipu.keys("/copy code<enter>");
+    let copied = quipu.shell.surface().copied();
+    assert_eq!(copied.len(), 2);
+    // Base64 of "ls" and a line feed: nothing of what steers a terminal is left in it.
+    assert_eq!(copied[1], "\u{1b}]52;c;bHMK\u{1b}\\");
+}
+
+#[test]
+fn a_command_is_found_by_a_few_letters() {
+    let mut quipu = Harness::new("[[answer]]\ntext = \"x\"");
+    quipu
+        .keys("<ctrl-p>")
+        .shows("commands")
+        .shows("begin a new conversation");
+    quipu.keys("thght").shows("thoughts");
+    quipu.keys("<enter>");
+    assert!(quipu.state().screen.thoughts);
+    quipu.keys("<ctrl-p>zzz").shows("nothing like it");
+    quipu.keys("<esc>");
+    quipu.keys("/svp").shows("/save-preset NAME");
+}
+
+#[test]
+fn what_was_sent_comes_back_by_a_few_letters() {
+    let mut quipu = Harness::new("[[answer]]\necho = true\ntext = \"\"");
+    quipu.keys("the first one<enter>").keys("another<enter>");
+    quipu.keys("<ctrl-r>").shows("sent before");
+    quipu.keys("frst<enter>");
+    assert_eq!(quipu.shell.composed(), "the first one");
+}
+
+#[test]
+fn a_theme_is_seen_while_one_chooses() {
+    let mut quipu = Harness::new("[[answer]]\ntext = \"x\"");
+    let ground = |quipu: &Harness| quipu.shell.surface().buffer()[(0, 0)].bg;
+    let before = ground(&quipu);
+    quipu.keys("/theme<enter>").keys("night");
+    quipu.until(|shell| shell.surface().buffer()[(0, 0)].bg != before);
+    quipu.keys("<esc>");
+    quipu.until(|shell| shell.surface().buffer()[(0, 0)].bg == before);
+    quipu.keys("/theme paper<enter>");
+    quipu.until(|shell| shell.surface().buffer()[(0, 0)].bg != before);
+    assert_eq!(quipu.state().looks.theme, "paper");
+}
+
+#[test]
+fn notices_can_be_read_again() {
+    let mut quipu = Harness::new("[[answer]]\ntext = \"x\"");
+    quipu
+        .keys("/set top-k 7<enter>")
+        .keys("/set top-k 8<enter>")
+        .keys("/notices<enter>");
+    quipu.shows("top-k 40 → 7").shows("top-k 7 → 8");
+}
