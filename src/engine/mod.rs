@@ -10,13 +10,14 @@ use std::thread;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::domain::inference::{Cancel, Command, Event};
+use crate::domain::prospect::Lookout;
 
 mod digest;
 #[cfg(feature = "llama")]
 pub mod local;
 pub mod scripted;
 
-/// The three ends of a running engine. Dropping `commands` ends its thread after the turn at hand.
+/// The ends of a running engine. Dropping `commands` ends its thread after the turn at hand.
 #[derive(Debug)]
 pub struct EngineHandle {
     /// What it is asked. Taken in order; [`Command::Tune`] is looked for between two tokens.
@@ -25,6 +26,8 @@ pub struct EngineHandle {
     pub events: UnboundedReceiver<Event>,
     /// Stops turns at once.
     pub cancel: Cancel,
+    /// Where it leaves what the newest token was drawn from.
+    pub lookout: Lookout,
 }
 
 /// What an engine's thread is given.
@@ -32,6 +35,7 @@ struct Ends {
     commands: mpsc::Receiver<Command>,
     events: UnboundedSender<Event>,
     cancel: Cancel,
+    lookout: Lookout,
 }
 
 /// Starts `engine` on a thread of its own. A panic there becomes [`Event::Died`]: the conversation outlives its engine.
@@ -41,11 +45,12 @@ struct Ends {
 fn spawn(name: &str, engine: impl FnOnce(&Ends) + Send + 'static) -> io::Result<EngineHandle> {
     let (commands, commands_in) = mpsc::channel();
     let (events_out, events) = unbounded_channel();
-    let cancel = Cancel::default();
+    let (cancel, lookout) = (Cancel::default(), Lookout::default());
     let ends = Ends {
         commands: commands_in,
         events: events_out,
         cancel: cancel.clone(),
+        lookout: lookout.clone(),
     };
     thread::Builder::new().name(name.to_owned()).spawn(move || {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| engine(&ends))) {
@@ -59,6 +64,7 @@ fn spawn(name: &str, engine: impl FnOnce(&Ends) + Send + 'static) -> io::Result<
         commands,
         events,
         cancel,
+        lookout,
     })
 }
 

@@ -190,6 +190,27 @@ impl Default for Sampling {
 }
 
 impl Sampling {
+    /// The stages that change anything, in order.
+    pub fn active(&self) -> impl Iterator<Item = Stage> + use<'_> {
+        let penalizes = self.repeat_penalty != 1.0 || self.frequency_penalty != 0.0 || self.presence_penalty != 0.0;
+        let acts = move |stage: &Stage| match stage {
+            // Mirostat takes the place of all but the temperature.
+            Stage::Temperature if self.mirostat > 0 => self.temperature != 1.0,
+            _ if self.mirostat > 0 => false,
+            // llama.cpp divides by the repeat penalty and asks for more than 0.
+            Stage::Penalties => self.repeat_last_n > 0 && self.repeat_penalty > 0.0 && penalizes,
+            Stage::Dry => self.dry_multiplier > 0.0 && self.dry_last_n > 0,
+            Stage::TopNSigma => self.top_n_sigma > 0.0,
+            Stage::TopK => self.top_k > 0,
+            Stage::Typical => self.typical_p < 1.0,
+            Stage::TopP => self.top_p < 1.0,
+            Stage::MinP => self.min_p > 0.0,
+            Stage::Xtc => self.xtc_probability > 0.0 && self.xtc_threshold <= 0.5,
+            Stage::Temperature => self.temperature != 1.0 || self.dynatemp_range > 0.0,
+        };
+        self.stages.iter().copied().filter(acts)
+    }
+
     /// Whether every draw is the likeliest candidate.
     pub fn is_greedy(&self) -> bool {
         self.temperature <= 0.0
@@ -217,6 +238,25 @@ impl Sampling {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_stages_that_change_something_run() {
+        let neutral = Sampling {
+            top_k: 0,
+            top_p: 1.0,
+            min_p: 0.0,
+            temperature: 1.0,
+            ..Sampling::default()
+        };
+        assert_eq!(neutral.active().count(), 0);
+        let stages: Vec<_> = Sampling::default().active().collect();
+        assert_eq!(stages, [Stage::TopK, Stage::TopP, Stage::MinP, Stage::Temperature]);
+        let mirostat = Sampling {
+            mirostat: 2,
+            ..Sampling::default()
+        };
+        assert_eq!(mirostat.active().collect::<Vec<_>>(), [Stage::Temperature]);
+    }
 
     #[test]
     fn every_row_reads_back_what_it_sets() {

@@ -6,16 +6,20 @@ use crate::domain::inference::{
     Change, ChatMessage, Event, Failure, FailureKind, Finish, GenerateRequest, Opening, Overflow, PromptRequest,
     PromptView, Said, Stats, Token, TurnId, Window,
 };
+use crate::domain::prospect::{HISTORY, Prospect};
 use crate::domain::{Role, Sampling};
 use crate::engine::digest;
 
 use super::ffi::{DecodeError, Logits};
 use super::load::Loaded;
 use super::prompt::Prompt;
-use super::sampler::{Drawn, Sampler, Undrawn};
+use super::sampler::{self, Drawn, Sampler, Undrawn};
 use super::turn::{Spoken, Turn};
 use super::window::Fitted;
 use super::{Local, Wishes};
+
+/// Tokens that are told by name with what one was drawn from: more than a panel shows.
+const NAMED: usize = 64;
 
 impl Local<'_> {
     /// Answers a conversation; every outcome is told as an event.
@@ -94,15 +98,20 @@ impl Local<'_> {
             digest,
             seed,
         });
-        loop {
+        let mut last = None;
+        let finish = loop {
             if self.ends.cancel.is_stopped(id) {
-                return Ok(Finish::Stopped);
+                break Finish::Stopped;
             }
             self.heed(loaded, turn, &mut sampler, request);
             let Drawn { token, mut report } = next(loaded, turn, &mut sampler)?;
             turn.has_drawn();
+            if self.ends.lookout.is_watched() {
+                self.look(loaded, &sampler, token);
+            }
+            last = Some(token);
             if loaded.prompter.vocabulary.ends(token) {
-                return Ok(Finish::EndOfTurn);
+                break Finish::EndOfTurn;
             }
             let Spoken { part, parts, stopped } = turn.speak(&loaded.prompter.vocabulary, token);
             if let Some(report) = &mut report {
@@ -111,21 +120,47 @@ impl Local<'_> {
             let bytes = loaded.prompter.vocabulary.bytes(token);
             self.say(id, Said::in_parts((token, part), bytes, parts, report));
             if stopped {
-                return Ok(Finish::StopText);
+                break Finish::StopText;
             }
             if request.prompt.max_tokens.is_some_and(|max| turn.stats.generated >= max) {
-                return Ok(Finish::MaxTokens);
+                break Finish::MaxTokens;
             }
             if loaded.sequence.room() == 0 && !self.shift(loaded, id, &request.prompt, &prompt) {
-                return Ok(Finish::ContextFull);
+                break Finish::ContextFull;
             }
             match loaded.sequence.push(&[token], Logits::Last) {
                 Ok(()) => {}
-                Err(DecodeError::Cancelled) => return Ok(Finish::Stopped),
-                Err(DecodeError::Full) => return Ok(Finish::ContextFull),
+                Err(DecodeError::Cancelled) => break Finish::Stopped,
+                Err(DecodeError::Full) => break Finish::ContextFull,
                 Err(error) => return Err(compute(error)),
             }
+        };
+        // Somebody may want to look at the last one later.
+        if let Some(token) = last {
+            self.look(loaded, &sampler, token);
         }
+        Ok(finish)
+    }
+
+    /// Leaves what a token was drawn from where others can look at it.
+    fn look(&self, loaded: &mut Loaded, sampler: &Sampler, said: Token) {
+        let Some(logits) = loaded.sequence.logits().map(|logits| sampler.with_biases(logits)) else {
+            return;
+        };
+        let vocabulary = &loaded.prompter.vocabulary;
+        let named = |token: Token| (token, vocabulary.show(token).text);
+        let mut before: Vec<Token> = sampler.history(HISTORY + 1).collect();
+        // The sampler knows of it already, unless it was put in.
+        if before.last() == Some(&said) {
+            before.pop();
+        }
+        let before = before.into_iter().rev().take(HISTORY).rev();
+        self.ends.lookout.put(Prospect {
+            texts: sampler::likeliest(&logits, NAMED).map(named).collect(),
+            history: before.map(named).collect(),
+            logits,
+            said,
+        });
     }
 
     /// Takes in what was asked for since the last token, and what is due of what is to change under way.

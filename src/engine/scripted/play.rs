@@ -12,6 +12,7 @@ use crate::domain::inference::{
     Change, Command, Event, Failure, FailureKind, Finish, GenerateRequest, LoadOptions, LoadStep, ModelInfo, Part,
     PrefillProgress, PromptRequest, PromptView, Report, Said, Stats, ThinkingControls, Token, TurnId, Window,
 };
+use crate::domain::prospect::Prospect;
 use crate::domain::sampling::{Parameter, Seed};
 use crate::engine::{Ends, digest};
 use crate::text::thinking::{FORMATS, Splitter, Unit};
@@ -312,6 +313,7 @@ impl<'a> Player<'a> {
             };
             let piece = filled(piece, &sampling);
             let (token, bytes) = (words::id(&piece), piece.as_bytes().to_vec());
+            self.look(answer, &piece);
             self.cache.push(token);
             let parts = splitter.push(&piece);
             let part = part_of(thinks.or(splitter.thinking()));
@@ -332,6 +334,19 @@ impl<'a> Player<'a> {
         }
         self.say_all(turn, Said::without_token(splitter.finish()));
         Finish::EndOfTurn
+    }
+
+    /// Leaves what a word is shown as drawn from: the words of the script, and the one that is said with what they leave.
+    fn look(&self, answer: &Answer, said: &str) {
+        let rest: f32 = 1.0 - answer.spread.iter().map(|(_, p)| p).sum::<f32>();
+        let said = (said.to_owned(), rest.max(0.01));
+        let all: Vec<&(String, f32)> = std::iter::once(&said).chain(&answer.spread).collect();
+        let named = |(id, (text, _)): (usize, &&(String, f32))| (Token(id as i32), text.clone());
+        self.ends.lookout.put(Prospect {
+            logits: all.iter().map(|(_, p)| p.ln()).collect(),
+            texts: all.iter().enumerate().map(named).collect(),
+            ..Prospect::default()
+        });
     }
 
     /// Takes in what was asked for since the last word, and what is due of what is to change under way.

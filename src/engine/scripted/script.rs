@@ -15,6 +15,7 @@
 //! prefill-ms = 100       # how long reading the prompt takes
 //! token-ms = 20          # time before each word
 //! prompt-tokens = 900    # told as the prompt's length, instead of its true count
+//! spread = [["Paris", 0.6], ["Lyon", 0.1]]  # what each word is shown as drawn from: other words and their probabilities
 //! then = "end"           # or "max-tokens", "context-full", "fail", "panic", "abort" (of the whole process)
 //! words = "out of luck"  # what "fail" and "panic" say
 //! ```
@@ -25,7 +26,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 /// What the engine plays.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Script {
     pub(super) model: Model,
     /// Never empty.
@@ -60,7 +61,7 @@ impl Model {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Answer {
     pub(super) text: String,
@@ -68,6 +69,7 @@ pub(super) struct Answer {
     prefill_ms: u32,
     token_ms: u32,
     pub(super) prompt_tokens: Option<u32>,
+    pub(super) spread: Vec<(String, f32)>,
     pub(super) then: Then,
     words: Option<String>,
 }

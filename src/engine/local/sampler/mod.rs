@@ -95,7 +95,7 @@ impl Sampler {
             biased: Vec::new(),
             form: Form::of(settings, &model)?,
             follows_form: true,
-            stages: stages::active(settings).map(build).collect(),
+            stages: settings.active().map(build).collect(),
             pick: (pick, pick.build(model.n_vocab(), seed)),
             settings: settings.clone(),
             seed,
@@ -134,7 +134,7 @@ impl Sampler {
         // What draws for itself and is made anew would draw again what it drew at the beginning.
         let seed = self.seed.wrapping_add(self.said).min(Seed::MAX);
         let mut kept: Vec<_> = mem::take(&mut self.stages);
-        for stage in stages::active(&self.settings) {
+        for stage in self.settings.active() {
             let same = stages::is_same(stage, &old, &self.settings);
             let found = kept.iter().position(|(s, _)| *s == stage).filter(|_| same);
             let sampler = found.map_or_else(
@@ -267,6 +267,23 @@ impl Sampler {
         }
     }
 
+    /// The tokens before the one that comes next, the newest last, at most `most` of them.
+    pub(super) fn history(&self, most: usize) -> impl Iterator<Item = Token> {
+        let from = self.history.len().saturating_sub(most);
+        self.history[from..].iter().map(|token| Token(token.0))
+    }
+
+    /// The logits with the biases added.
+    pub(super) fn with_biases(&self, logits: &[f32]) -> Vec<f32> {
+        let mut biased = logits.to_vec();
+        for (id, bias) in &self.biases {
+            if let Some(logit) = biased.get_mut(*id) {
+                *logit += bias;
+            }
+        }
+        biased
+    }
+
     /// Whether the form counts for what comes next.
     pub(super) fn follow_form(&mut self, follow: bool) {
         self.follows_form = follow;
@@ -299,6 +316,13 @@ impl Sampler {
         self.history.push(token);
         self.said = self.said.wrapping_add(1);
     }
+}
+
+/// The tokens of the highest logits, best first, at most `most` of them.
+pub(super) fn likeliest(logits: &[f32], most: usize) -> impl Iterator<Item = Token> {
+    let mut best = Vec::with_capacity(2 * most);
+    top(logits, most, &mut best);
+    best.into_iter().map(|candidate| Token(candidate.id().0))
 }
 
 /// Whether there is a candidate with a finite logit, and none whose logit is no number.

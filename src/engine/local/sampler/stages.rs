@@ -99,27 +99,6 @@ pub(super) fn build(stage: Stage, s: &Sampling, model: &LlamaModel, seed: u32, h
     }
 }
 
-/// The stages of `settings` that change anything, in order.
-pub(super) fn active(s: &Sampling) -> impl Iterator<Item = Stage> + use<'_> {
-    let penalizes = s.repeat_penalty != 1.0 || s.frequency_penalty != 0.0 || s.presence_penalty != 0.0;
-    let acts = move |stage: &Stage| match stage {
-        // Mirostat takes the place of all but the temperature.
-        Stage::Temperature if s.mirostat > 0 => s.temperature != 1.0,
-        _ if s.mirostat > 0 => false,
-        // llama.cpp divides by the repeat penalty and asks for more than 0.
-        Stage::Penalties => s.repeat_last_n > 0 && s.repeat_penalty > 0.0 && penalizes,
-        Stage::Dry => s.dry_multiplier > 0.0 && s.dry_last_n > 0,
-        Stage::TopNSigma => s.top_n_sigma > 0.0,
-        Stage::TopK => s.top_k > 0,
-        Stage::Typical => s.typical_p < 1.0,
-        Stage::TopP => s.top_p < 1.0,
-        Stage::MinP => s.min_p > 0.0,
-        Stage::Xtc => s.xtc_probability > 0.0 && s.xtc_threshold <= 0.5,
-        Stage::Temperature => s.temperature != 1.0 || s.dynatemp_range > 0.0,
-    };
-    s.stages.iter().copied().filter(acts)
-}
-
 /// Whether a stage is the same under both settings, and so may keep its state.
 pub(super) fn is_same(stage: Stage, one: &Sampling, other: &Sampling) -> bool {
     let texts = stage != Stage::Dry || one.dry_breakers == other.dry_breakers;
@@ -157,25 +136,6 @@ fn parameters(stage: Stage, s: &Sampling) -> [f32; 5] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_stages_that_change_something_run() {
-        let neutral = Sampling {
-            top_k: 0,
-            top_p: 1.0,
-            min_p: 0.0,
-            temperature: 1.0,
-            ..Sampling::default()
-        };
-        assert_eq!(active(&neutral).count(), 0);
-        let stages: Vec<_> = active(&Sampling::default()).collect();
-        assert_eq!(stages, [Stage::TopK, Stage::TopP, Stage::MinP, Stage::Temperature]);
-        let mirostat = Sampling {
-            mirostat: 2,
-            ..Sampling::default()
-        };
-        assert_eq!(active(&mirostat).collect::<Vec<_>>(), [Stage::Temperature]);
-    }
 
     #[test]
     fn a_stage_changes_with_its_own_settings_only() {

@@ -10,6 +10,8 @@ use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
 use super::*;
+use crate::domain::outlook::outlook;
+use crate::domain::prospect::Prospect;
 use crate::domain::sampling::Parameter;
 use crate::engine::local::backend;
 
@@ -221,5 +223,82 @@ proptest! {
         let mut fresh = Sampler::new(&vocabulary(), &Sampling { temperature: 0.0, ..penal("5") }, &prompt).unwrap();
         tuned.tune(&vocabulary(), Sampling { temperature: 0.0, ..penal("5") }).unwrap();
         prop_assert_eq!(drawn(&mut tuned, 0..8), drawn(&mut fresh, 0..8));
+    }
+}
+
+/// Settings in which every stage may act, in any order.
+fn stages_at_work() -> impl Strategy<Value = Sampling> {
+    let cuts = (0_u32..60, 0.2_f32..1.2, 0.0_f32..0.3, 0.3_f32..1.3, -1.0_f32..3.0);
+    let penalties = (0_u32..80, 0.8_f32..1.5, -0.5_f32..0.8, -0.5_f32..0.8);
+    let dry = (proptest::bool::ANY, 1.0_f32..3.0, 0_u32..4, 0_u32..80);
+    let rest = (0.0_f32..0.6, proptest::bool::ANY, 0.0_f32..1.8, -0.5_f32..0.8, 0_u32..5);
+    let order = Just(Stage::ORDER.to_vec()).prop_shuffle();
+    (cuts, penalties, dry, rest, order).prop_map(|(cuts, penalties, dry, rest, stages)| Sampling {
+        stages,
+        top_k: cuts.0,
+        top_p: cuts.1.min(1.0),
+        min_p: cuts.2,
+        typical_p: cuts.3.min(1.0),
+        top_n_sigma: cuts.4,
+        repeat_last_n: penalties.0,
+        repeat_penalty: penalties.1,
+        frequency_penalty: penalties.2,
+        presence_penalty: penalties.3,
+        dry_multiplier: if dry.0 { 0.8 } else { 0.0 },
+        dry_base: dry.1,
+        dry_allowed_length: dry.2,
+        dry_last_n: dry.3,
+        xtc_threshold: rest.0,
+        // It acts always or never: what it does by chance cannot be compared.
+        xtc_probability: if rest.1 { 1.0 } else { 0.0 },
+        temperature: if rest.2 < 0.4 { 0.0 } else { rest.2 },
+        dynatemp_range: rest.3.max(0.0),
+        min_keep: rest.4,
+        seed: Seed::Fixed(5),
+        ..Sampling::default()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn an_outlook_is_what_the_samplers_come_to(
+        settings in stages_at_work(),
+        step in 0_u32..10_000,
+        sharp in 0.2_f32..1.5,
+        history in proptest::collection::vec(300_i32..308, 0..60),
+    ) {
+        // llama.cpp's typical stage has no answer to candidates of probability 0: it compares what is no number.
+        let mut active = settings.active().take_while(|stage| *stage != Stage::Typical);
+        let masked = active.any(|stage| match stage {
+            Stage::TopNSigma | Stage::Dry => true,
+            Stage::Temperature => settings.is_greedy() || settings.dynatemp_range > 0.0,
+            _ => false,
+        });
+        prop_assume!(!(masked && settings.typical_p < 1.0));
+        let vocabulary = vocabulary();
+        let logits: Vec<f32> = logits(step).into_iter().map(|logit| logit * sharp).collect();
+        let tokens: Vec<Token> = history.iter().copied().map(Token).collect();
+        let mut sampler = Sampler::new(&vocabulary, &settings, &tokens).unwrap();
+        sampler.draw(&logits).unwrap();
+        let left = sampler.candidates.data.iter().filter(|c| c.p() > 0.0);
+        let mut theirs: Vec<(i32, f32)> = left.map(|c| (c.id().0, c.p())).collect();
+        theirs.sort_unstable_by_key(|(id, _)| *id);
+        let prospect = Prospect {
+            history: tokens.iter().map(|token| (*token, vocabulary.show(*token).text)).collect(),
+            logits,
+            ..Prospect::default()
+        };
+        let seen = outlook(&prospect, &settings, usize::MAX);
+        let mut ours: Vec<(i32, f32)> = seen.candidates.iter().map(|c| (c.token.0, c.after)).collect();
+        ours.retain(|(_, after)| *after > 0.0);
+        ours.sort_unstable_by_key(|(id, _)| *id);
+        // Beside the last of a cut another may be as likely to the last bit, or a sum end a bit sooner.
+        let ids = |all: &[(i32, f32)]| all.iter().map(|(id, _)| *id).collect::<Vec<_>>();
+        prop_assert_eq!(ids(&ours), ids(&theirs));
+        for ((_, ours), (_, theirs)) in ours.iter().zip(&theirs) {
+            prop_assert!((ours - theirs).abs() < 1e-5, "{} {}", ours, theirs);
+        }
     }
 }
