@@ -66,6 +66,22 @@ pub enum Action {
     FindNext,
     /// Go to the line with them before.
     FindPrevious,
+    /// Turn the selected setting down a little.
+    Lower,
+    /// Turn the selected setting up a little.
+    Raise,
+    /// Turn it down a lot.
+    LowerFar,
+    /// Turn it up a lot.
+    RaiseFar,
+    /// Put the selected setting back to the preset's value.
+    ResetSetting,
+    /// Put all settings back to the preset's.
+    ResetSettings,
+    /// Type a name to keep the settings by.
+    NamePreset,
+    /// Go from a panel back to the message; the panel stays.
+    Unfocus,
     /// Draw the screen anew.
     Redraw,
     /// Stop the process, as every program in a shell can be.
@@ -126,6 +142,22 @@ pub const ACTIONS: &[(Action, &str, &str)] = &[
     (Action::SearchHistory, "search-history", "find what was sent before"),
     (Action::FindNext, "find-next", "the next line with the words looked for"),
     (Action::FindPrevious, "find-previous", "the line with them before"),
+    (Action::Lower, "lower", "turn the setting down"),
+    (Action::Raise, "raise", "turn the setting up"),
+    (Action::LowerFar, "lower-far", "turn it far down"),
+    (Action::RaiseFar, "raise-far", "turn it far up"),
+    (
+        Action::ResetSetting,
+        "reset-setting",
+        "put the setting back to the preset's",
+    ),
+    (
+        Action::ResetSettings,
+        "reset-settings",
+        "put all settings back to the preset's",
+    ),
+    (Action::NamePreset, "name-preset", "keep the settings as a preset"),
+    (Action::Unfocus, "unfocus", "go back to the message; the panel stays"),
     (Action::Redraw, "redraw", "draw the screen anew"),
     (Action::Suspend, "suspend", "suspend quipu; 'fg' brings it back"),
 ];

@@ -48,6 +48,8 @@ pub enum Effect {
     Cancel(TurnId),
     /// Put this text into the composer, the cursor at its end.
     SetDraft(String),
+    /// Look at what every token is drawn from, from now on or not any more; it comes as [`super::Msg::Prospect`].
+    Watch(bool),
     /// Draw the whole screen anew.
     Redraw,
     /// Give the terminal back and stop until the shell continues us.

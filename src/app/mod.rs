@@ -11,6 +11,7 @@ pub mod notice;
 pub mod picker;
 pub mod sessions;
 pub mod state;
+pub mod tune;
 pub mod tuning;
 pub mod update;
 

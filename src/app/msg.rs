@@ -1,8 +1,10 @@
 //! Everything that can happen, as one enum. What happens then is `update`'s business.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::inference::Event;
+use crate::domain::prospect::Prospect;
 use crate::domain::sampling::Grammar;
 use crate::domain::session::StoreEvent;
 
@@ -27,6 +29,8 @@ pub enum Msg {
     Engine(Event),
     /// Something was typed in the panel that lies over the transcript.
     TypedOver(Typed),
+    /// The engine left what the newest token was drawn from.
+    Prospect(Arc<Prospect>),
     /// The store told something.
     Store(StoreEvent),
     /// A frame was drawn and this is what it looked like.

@@ -1,10 +1,12 @@
 //! The whole state of the program as plain data. It is changed by `update` alone and read by the view.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::inference::{
     Failure, LoadOptions, LoadStep, ModelInfo, Overflow, PrefillProgress, PromptView, Thinking, TurnId, Window,
 };
+use crate::domain::prospect::Prospect;
 use crate::domain::session::{Details, SessionId, SessionKey, Which};
 use crate::domain::{Answer, Conversation, MessageId};
 
@@ -14,6 +16,7 @@ use super::find::{Find, Found};
 use super::notice::{Level, Notices};
 use super::picker::Picker;
 use super::sessions::SessionList;
+use super::tune::TunePanel;
 use super::tuning::Tuning;
 use super::update::{self, describe::Titling, replay::Replay};
 
@@ -50,6 +53,8 @@ pub struct State {
     pub screen: Screen,
     /// How it looks.
     pub looks: Looks,
+    /// What the newest token was drawn from, while someone looks.
+    pub prospect: Option<Arc<Prospect>>,
     /// Words to the person.
     pub notices: Notices,
     /// What the settings said.
@@ -238,6 +243,8 @@ pub struct Screen {
     pub scroll: Scroll,
     /// What lies over it.
     pub overlay: Option<Overlay>,
+    /// The panel in which sampling is tuned.
+    pub tune: Option<TunePanel>,
     /// Whether thinking is shown, and not only told of.
     pub thoughts: bool,
     /// Whether answers are shown as they were written.

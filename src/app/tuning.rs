@@ -60,6 +60,16 @@ impl Tuning {
         self.chosen.push((parameter.name, Chosen::Chat));
     }
 
+    /// Puts a parameter back to what the preset says.
+    pub fn reset(&mut self, parameter: &'static Parameter) {
+        if let Some(preset) = self.find(&self.preset).cloned() {
+            let value = parameter.get(&self.base(&preset)).to_string();
+            // It reads what it wrote, as a test of the table holds.
+            let _ = parameter.set(&mut self.sampling, &value);
+            self.chosen.retain(|(name, _)| *name != parameter.name);
+        }
+    }
+
     /// Where the value in force comes from, in a word or two.
     pub fn origin(&self, parameter: &Parameter) -> String {
         if let Some((_, chosen)) = self.chosen.iter().find(|(name, _)| *name == parameter.name) {

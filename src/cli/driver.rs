@@ -110,7 +110,7 @@ impl<'a> Driver<'a> {
                     let words = "there is no clipboard in this mode: select the text in your terminal";
                     self.happened(Msg::Copied(Err(words.to_owned())));
                 }
-                Effect::SetDraft(_) | Effect::Theme(_) | Effect::Redraw | Effect::Suspend => {}
+                Effect::SetDraft(_) | Effect::Watch(_) | Effect::Theme(_) | Effect::Redraw | Effect::Suspend => {}
             }
         }
     }

@@ -5,6 +5,7 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::{Event as Input, KeyCode, MouseEventKind};
@@ -15,6 +16,7 @@ use crate::app::notice::Level;
 use crate::app::state::{self, Engine, Overlay, ViewInfo};
 use crate::app::{Action, Effect, Msg, State, update};
 use crate::domain::inference::{Event, TurnId};
+use crate::domain::prospect::Lookout;
 use crate::domain::session::StoreEvent;
 use crate::engine::EngineHandle;
 use crate::store::StoreHandle;
@@ -72,6 +74,8 @@ pub struct Shell<S> {
     /// While the terminal is lent: when to look whether we were stopped at all.
     lent: Option<Duration>,
     pasted: Option<Duration>,
+    /// Where the engine leaves what tokens are drawn from.
+    lookout: Lookout,
     /// The desktop's clipboard, where there is one.
     desktop: Option<Desktop>,
     exit: Option<u8>,
@@ -137,6 +141,7 @@ impl<S: Surface> Shell<S> {
             engine_lives: true,
             lent: None,
             pasted: None,
+            lookout: parts.engine.lookout,
             desktop,
             exit: None,
         }
@@ -321,8 +326,21 @@ impl<S: Surface> Shell<S> {
         for _ in 0..BATCH {
             match self.events.try_recv() {
                 Ok(event) => self.told(Some(event)),
-                Err(_) => return,
+                Err(_) => break,
             }
+        }
+        self.look();
+    }
+
+    /// Takes in what the newest token was drawn from, where someone looks and it is another.
+    fn look(&mut self) {
+        if self.state.screen.tune.is_none() {
+            return;
+        }
+        let newest = self.lookout.newest();
+        let known = self.state.prospect.as_ref();
+        if let Some(prospect) = newest.filter(|newest| known.is_none_or(|known| !Arc::ptr_eq(known, newest))) {
+            self.message(Msg::Prospect(prospect));
         }
     }
 
@@ -411,6 +429,10 @@ impl<S: Surface> Shell<S> {
                 Effect::ReadGrammar { path, form } => self.reach.read_grammar(path, form),
                 Effect::Save(what) => self.reach.save(what),
                 Effect::Theme(name) => self.reach.dress(name),
+                Effect::Watch(watch) => {
+                    self.lookout.watch(watch);
+                    queue.extend(self.lookout.newest().filter(|_| watch).map(Msg::Prospect));
+                }
                 Effect::Copy(text) => queue.extend(self.copy(text)),
                 Effect::Redraw => {
                     self.surface.refresh();

@@ -4,6 +4,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
 
 use crate::app::sessions::Typed;
 use crate::app::state::Overlay;
+use crate::app::tune::TunePanel;
 use crate::app::{Action, CommandId, Msg, State};
 
 use super::composer::Composer;
@@ -38,7 +39,7 @@ fn key_pressed(key: KeyEvent, state: &State, keymap: &Keymap, composer: &mut Com
     let Some(chord) = KeyChord::of(key) else {
         return Vec::new();
     };
-    let covered = state.screen.overlay.is_some() || state.screen.find.is_some();
+    let covered = state.screen.overlay.is_some() || state.screen.find.is_some() || tuned(state).is_some();
     match keymap.lookup(&contexts(chord, state, composer), chord) {
         // What lies over the transcript takes the keyboard until it is closed: a hidden message is not sent or changed.
         Some(action) if covered && !acts_over(action) => Vec::new(),
@@ -47,7 +48,9 @@ fn key_pressed(key: KeyEvent, state: &State, keymap: &Keymap, composer: &mut Com
             vec![Msg::Edited(composer.text())]
         }
         Some(action) => vec![Msg::Action(action)],
-        None if is_typed_over(state) => typed_over(key).into_iter().map(Msg::TypedOver).collect(),
+        None if is_typed_over(state) || begins_number(key, state) => {
+            typed_over(key).into_iter().map(Msg::TypedOver).collect()
+        }
         None if covered => Vec::new(),
         None => {
             if composer.key(key) {
@@ -64,8 +67,19 @@ fn is_typed_over(state: &State) -> bool {
     match &state.screen.overlay {
         Some(Overlay::Sessions(_) | Overlay::Picker(_)) => true,
         Some(_) => false,
-        None => state.screen.find.is_some(),
+        None => state.screen.find.is_some() || tuned(state).is_some_and(TunePanel::is_typed_in),
     }
+}
+
+/// The panel of sampling, while it has the keys.
+fn tuned(state: &State) -> Option<&TunePanel> {
+    let open = state.screen.overlay.is_none() && state.screen.find.is_none();
+    state.screen.tune.as_ref().filter(|panel| panel.focused && open)
+}
+
+/// Whether a key begins a number in the panel of sampling.
+fn begins_number(key: KeyEvent, state: &State) -> bool {
+    tuned(state).is_some() && matches!(key.code, KeyCode::Char('0'..='9' | '.' | '-'))
 }
 
 /// What a key types there.
@@ -85,7 +99,19 @@ fn acts_over(action: Action) -> bool {
         Archive, Delete, Escape, Follow, Interrupt, LineDown, LineUp, PageDown, PageUp, Pin, Redraw, Rename,
         ShowArchived, Suspend, Take, Top,
     };
-    let lists = matches!(action, Action::FindNext | Action::FindPrevious);
+    let lists = matches!(
+        action,
+        Action::FindNext
+            | Action::FindPrevious
+            | Action::Lower
+            | Action::Raise
+            | Action::LowerFar
+            | Action::RaiseFar
+            | Action::ResetSetting
+            | Action::ResetSettings
+            | Action::NamePreset
+            | Action::Unfocus
+    );
     let moves = matches!(action, LineUp | LineDown | PageUp | PageDown | Top | Follow);
     let sessions = matches!(action, Take | Pin | Archive | Rename | Delete | ShowArchived);
     moves
@@ -93,7 +119,11 @@ fn acts_over(action: Action) -> bool {
         || sessions
         || matches!(
             action,
-            Escape | Interrupt | Redraw | Suspend | Action::Run(CommandId::Help | CommandId::Quit)
+            Escape
+                | Interrupt
+                | Redraw
+                | Suspend
+                | Action::Run(CommandId::Help | CommandId::Quit | CommandId::Tune | CommandId::Retry)
         )
 }
 
@@ -104,6 +134,8 @@ fn contexts(chord: KeyChord, state: &State, composer: &Composer) -> Vec<Context>
         Some(Overlay::Picker(_)) => return vec![Context::Picker, Context::Chat],
         Some(_) => return vec![Context::Overlay, Context::Chat],
         None if state.screen.find.is_some() => return vec![Context::Find, Context::Chat],
+        None if tuned(state).is_some_and(TunePanel::is_typed_in) => return vec![Context::Picker, Context::Chat],
+        None if tuned(state).is_some() => return vec![Context::Tune, Context::Chat],
         None => {}
     }
     let mut contexts = Vec::with_capacity(5);

@@ -11,16 +11,20 @@ use ratatui::style::Style;
 
 use super::*;
 use crate::app::notice::Level;
-use crate::app::sessions::SessionList;
+use crate::app::sessions::{SessionList, Typed};
 use crate::app::state::{Engine, Options, Overlay, ViewInfo};
 use crate::app::tuning::Tuning;
-use crate::app::{Action, Msg, update};
+use crate::app::{Action, CommandId, Msg, update};
 use crate::domain::inference::{
     Event, Failure, FailureKind, Finish, LoadStep, ModelInfo, Part, PromptToken, PromptView, Said, Stats, Token, TurnId,
 };
 
+use crate::domain::prospect::Prospect;
 use crate::domain::session::{Details, Hit, SessionId, Summary};
 use crate::domain::{MessageId, Role as Speaker};
+
+/// The screens that every state is drawn on.
+const SIZES: [(u16, u16); 3] = [(120, 40), (80, 24), (40, 12)];
 
 /// A model as an engine tells of it.
 fn model() -> ModelInfo {
@@ -580,5 +584,85 @@ proptest! {
             _ => {}
         }
         frame(&state, columns, rows);
+    }
+}
+
+/// A state in which sampling is tuned while an answer is written.
+fn tuned() -> State {
+    let mut state = ready();
+    talk(
+        &mut state,
+        "What is the capital of France?",
+        "The capital of France is **Paris**.",
+        Some(Finish::EndOfTurn),
+    );
+    update(&mut state, Msg::Action(Action::Run(CommandId::Tune)));
+    update(&mut state, Msg::Action(Action::Raise));
+    let words = [" Paris", " the", " Lyon", "\n\n", " located", "\u{1b}[31m"];
+    let named = |(id, text): (usize, &&str)| (Token(id as i32), (*text).to_owned());
+    let prospect = Prospect {
+        logits: vec![5.0, 1.5, 1.0, 0.5, -1.0, -4.0],
+        texts: words.iter().enumerate().map(named).collect(),
+        ..Prospect::default()
+    };
+    update(&mut state, Msg::Prospect(prospect.into()));
+    state
+}
+
+#[test]
+fn sampling_is_tuned_beside_the_conversation_or_over_it() {
+    let mut state = tuned();
+    for (columns, rows) in SIZES {
+        insta::assert_snapshot!(format!("tune_{columns}"), shown(&state, columns, rows));
+    }
+    insta::assert_snapshot!("tune_120_roles", roles(&state, 120, 40));
+    update(&mut state, Msg::TypedOver(Typed::Text("1.25".to_owned())));
+    assert!(shown(&state, 80, 24).contains("temperature       1.25"));
+    update(&mut state, Msg::Action(Action::Escape));
+    update(&mut state, Msg::Action(Action::NamePreset));
+    assert!(shown(&state, 80, 24).contains("keep as:"));
+}
+
+#[test]
+fn lists_to_choose_from_lie_over_the_conversation() {
+    for (columns, rows) in SIZES {
+        let mut state = ready();
+        update(&mut state, Msg::Action(Action::Palette));
+        insta::assert_snapshot!(format!("palette_{columns}"), shown(&state, columns, rows));
+        update(&mut state, Msg::TypedOver(Typed::Text("thm".to_owned())));
+        assert!(shown(&state, columns, rows).contains("theme"));
+        let mut state = ready();
+        state.looks.themes = theme::names(None);
+        "quipu".clone_into(&mut state.looks.theme);
+        update(&mut state, Msg::Action(Action::Run(CommandId::Theme)));
+        insta::assert_snapshot!(format!("themes_{columns}"), shown(&state, columns, rows));
+    }
+}
+
+#[test]
+fn words_that_are_looked_for_stand_out() {
+    let mut state = ready();
+    let text = "one needle\n\ntwo\n\n- a Needle again\n\n```\nneedle()\n```\n";
+    talk(&mut state, "Where is the needle?", text, Some(Finish::EndOfTurn));
+    update(&mut state, Msg::Action(Action::Run(CommandId::Find)));
+    update(&mut state, Msg::TypedOver(Typed::Text("needle".to_owned())));
+    for (columns, rows) in SIZES {
+        insta::assert_snapshot!(format!("find_{columns}"), shown(&state, columns, rows));
+    }
+    insta::assert_snapshot!("find_80_roles", roles(&state, 80, 24));
+}
+
+#[test]
+fn an_answer_as_it_was_written() {
+    let mut state = ready();
+    talk(
+        &mut state,
+        "Well?",
+        "So **bold**, and $x^2$.\n\n- item\n",
+        Some(Finish::EndOfTurn),
+    );
+    update(&mut state, Msg::Action(Action::Run(CommandId::Raw)));
+    for (columns, rows) in SIZES {
+        insta::assert_snapshot!(format!("raw_{columns}"), shown(&state, columns, rows));
     }
 }

@@ -13,7 +13,7 @@ use super::composer::Composer;
 use super::keymap::Keymap;
 use super::theme::{Role, Theme};
 use super::transcript;
-use super::widgets::{completion, finding, header, notice, overlay, picker, sessions, status, writing};
+use super::widgets::{completion, finding, header, notice, overlay, picker, sessions, status, tune, writing};
 
 /// Lines of the conversation that a notice leaves to be seen.
 const TRANSCRIPT: u16 = 3;
@@ -34,6 +34,7 @@ pub(in crate::ui) struct Look<'a> {
 pub struct View {
     transcript: transcript::Cache,
     overlay: overlay::Cache,
+    tune: tune::Cache,
 }
 
 impl View {
@@ -54,37 +55,25 @@ impl View {
             // Nothing was learnt: what was read is found again when there is room.
             return state.screen.view;
         }
-        // The box grows with what is written, up to a third of the screen.
-        let rows = composer.height(area.width.saturating_sub(4), (area.height / 3).max(1));
-        // A notice may take a third as well, but leaves something of the conversation to see.
-        let spare = area.height.saturating_sub(2 + rows + 2 + TRANSCRIPT);
-        let notice = notice::lines(state, look, area.width, spare.min(area.height / 3));
-        let finds = u16::from(state.screen.find.is_some());
-        let [top, middle, word, bottom, foot] = Layout::vertical([
-            Constraint::Length(1),
-            Constraint::Min(1),
-            Constraint::Length((notice.len() as u16).max(finds)),
-            Constraint::Length(rows + 2),
-            Constraint::Length(1),
-        ])
-        .areas(area);
+        let [top, body, foot] =
+            Layout::vertical([Constraint::Length(1), Constraint::Min(1), Constraint::Length(1)]).areas(area);
         frame.render_widget(header::line(state, look, top.width), top);
-        let mut info = self.transcript.draw(state, look, frame, middle);
-        match &state.screen.find {
-            Some(find) => finding::draw(find, info.found, look, frame, Rect { height: 1, ..word }),
-            None => frame.render_widget(ratatui::text::Text::from(notice), word),
-        }
-        writing::draw(state, composer, look, frame, bottom);
         frame.render_widget(status::line(state, look, foot.width), foot);
-        completion::draw(
-            state,
-            look,
-            frame,
-            Rect {
-                height: bottom.y - area.y,
-                ..area
-            },
-        );
+        let beside = state.screen.tune.is_some() && area.width >= tune::BESIDE;
+        let right = if beside { tune::WIDTH } else { 0 };
+        let [left, right] = Layout::horizontal([Constraint::Min(1), Constraint::Length(right)]).areas(body);
+        let (mut info, above) = self.talk(state, composer, look, frame, left);
+        if let Some(panel) = &state.screen.tune {
+            let width = tune::WIDTH.min(area.width);
+            let over = Rect {
+                x: body.right() - width,
+                width,
+                height: above,
+                ..body
+            };
+            self.tune
+                .draw(panel, state, look, frame, if beside { right } else { over });
+        }
         let over = Rect {
             height: foot.y - area.y,
             ..area
@@ -97,6 +86,43 @@ impl View {
             _ => text,
         };
         info
+    }
+
+    /// Draws the conversation and what is being written; also returns the lines above that.
+    fn talk(
+        &mut self,
+        state: &State,
+        composer: &Composer,
+        look: Look<'_>,
+        frame: &mut Frame<'_>,
+        area: Rect,
+    ) -> (ViewInfo, u16) {
+        // The box grows with what is written, up to a third of the screen.
+        let screen = area.height + 2;
+        let rows = composer.height(area.width.saturating_sub(4), (screen / 3).max(1));
+        // A notice may take a third as well, but leaves something of the conversation to see.
+        let spare = area.height.saturating_sub(rows + 2 + TRANSCRIPT);
+        let notice = notice::lines(state, look, area.width, spare.min(screen / 3));
+        let finds = u16::from(state.screen.find.is_some());
+        let [middle, word, bottom] = Layout::vertical([
+            Constraint::Min(1),
+            Constraint::Length((notice.len() as u16).max(finds)),
+            Constraint::Length(rows + 2),
+        ])
+        .areas(area);
+        let info = self.transcript.draw(state, look, frame, middle);
+        match &state.screen.find {
+            Some(find) => finding::draw(find, info.found, look, frame, Rect { height: 1, ..word }),
+            None => frame.render_widget(ratatui::text::Text::from(notice), word),
+        }
+        writing::draw(state, composer, look, frame, bottom);
+        let above = Rect {
+            y: 0,
+            height: bottom.y,
+            ..area
+        };
+        completion::draw(state, look, frame, above);
+        (info, bottom.y - area.y)
     }
 }
 

@@ -38,6 +38,8 @@ pub enum CommandId {
     Replay,
     /// Show or set a sampling parameter.
     Set,
+    /// Open the panel in which sampling is tuned.
+    Tune,
     /// Show or choose a preset.
     Preset,
     /// Keep the settings as a preset.

@@ -117,6 +117,13 @@ pub const COMMANDS: &[Command] = &[
     )
     .completing(Completes::Parameter),
     Command::new(
+        CommandId::Tune,
+        "tune",
+        "",
+        "tune sampling while the model speaks, and see what it does",
+        Group::Sampling,
+    ),
+    Command::new(
         CommandId::Preset,
         "preset",
         "[NAME]",

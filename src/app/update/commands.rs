@@ -8,7 +8,7 @@ use crate::domain::session::Which;
 
 use super::{
     Outcome, Refusal, answer, copy, describe, escape, find, model, pick, prompt, replay, sampling, select, session,
-    sessions, talk, thinking, window,
+    sessions, talk, thinking, tune, window,
 };
 
 /// Runs a command with these arguments, trimmed.
@@ -47,6 +47,7 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         CommandId::Import => describe::import(state, args),
         CommandId::Delete => describe::delete(state),
         CommandId::Set => sampling::set(state, args),
+        CommandId::Tune => Ok(tune::toggle(state)),
         CommandId::Preset => sampling::preset(state, args),
         CommandId::SavePreset => sampling::save_preset(state, args),
         CommandId::Grammar => Ok(sampling::grammar(state, GrammarForm::Gbnf, args)),

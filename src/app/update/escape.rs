@@ -7,7 +7,7 @@ use crate::app::notice::Level;
 use crate::app::state::State;
 use crate::domain::inference::Command;
 
-use super::{answer, composer, model, pick, session, sessions};
+use super::{answer, composer, model, pick, session, sessions, tune};
 
 /// Two interrupts this close are meant to end quipu.
 const TWICE: Duration = Duration::from_secs(2);
@@ -21,6 +21,9 @@ pub(super) fn escape(state: &mut State) -> Vec<Effect> {
     }
     if sessions::escape(state) || state.draft.completion.take().is_some() || state.screen.overlay.take().is_some() {
         return Vec::new();
+    }
+    if let Some(effects) = tune::escape(state) {
+        return effects;
     }
     if state.screen.find.take().is_some() {
         return Vec::new();

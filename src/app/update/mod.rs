@@ -40,6 +40,7 @@ mod talk_tests;
 #[cfg(test)]
 mod tests;
 mod thinking;
+mod tune;
 mod warm;
 mod window;
 
@@ -49,6 +50,7 @@ use super::msg::Msg;
 use super::notice::Level;
 use super::sessions::Typed;
 use super::state::{Overlay, State};
+use crate::domain::sampling::Step;
 use sessions::Deed;
 
 pub(in crate::app) use session::{ask_for, due};
@@ -93,6 +95,7 @@ fn decide(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::Action(action) => return act(state, action),
         Msg::Engine(event) => return engine::told(state, event),
         Msg::Store(event) => return session::told(state, event),
+        Msg::Prospect(prospect) => tune::seen(state, prospect),
         Msg::TypedOver(typed) => return typed_over(state, &typed),
         Msg::Grammar(read) => return sampling::grammar_read(state, read),
         Msg::Saved(what, written) => saved(state, &what, written),
@@ -146,6 +149,14 @@ fn act(state: &mut State, action: Action) -> Vec<Effect> {
         }
         Action::FindNext => find::step(state, 1),
         Action::FindPrevious => find::step(state, -1),
+        Action::Lower => return turn(state, Step::Down),
+        Action::Raise => return turn(state, Step::Up),
+        Action::LowerFar => return turn(state, Step::FarDown),
+        Action::RaiseFar => return turn(state, Step::FarUp),
+        Action::ResetSetting => return tune::reset(state),
+        Action::ResetSettings => return tune::reset_all(state),
+        Action::NamePreset => tune::name(state),
+        Action::Unfocus => tune::leave(state),
         Action::Redraw => return vec![Effect::Redraw],
         Action::Suspend => return vec![Effect::Suspend],
         // The composer breaks its own lines and tells the text.
@@ -160,7 +171,7 @@ fn typed_over(state: &mut State, typed: &Typed) -> Vec<Effect> {
         Some(Overlay::Picker(_)) => pick::typed(state, typed),
         Some(_) => sessions::typed(state, typed),
         None => {
-            find::typed(state, typed);
+            let _ = tune::typed(state, typed) || find::typed(state, typed);
             Vec::new()
         }
     }
@@ -170,8 +181,15 @@ fn typed_over(state: &mut State, typed: &Typed) -> Vec<Effect> {
 fn take(state: &mut State) -> Vec<Effect> {
     let outcome = match &state.screen.overlay {
         Some(Overlay::Picker(_)) => pick::take(state),
-        _ => sessions::act(state, Deed::Open),
+        Some(_) => sessions::act(state, Deed::Open),
+        None => tune::take(state),
     };
+    settle(state, outcome)
+}
+
+/// Turns the setting that is selected in the panel.
+fn turn(state: &mut State, step: Step) -> Vec<Effect> {
+    let outcome = tune::go(state, step);
     settle(state, outcome)
 }
 

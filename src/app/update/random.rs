@@ -243,6 +243,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => texts().prop_map(|text| Msg::TypedOver(Typed::Text(text))),
         1 => Just(Msg::TypedOver(Typed::Backspace)),
         1 => texts().prop_map(|text| Msg::Copied(Ok(text))),
+        1 => Just(Msg::Prospect(std::sync::Arc::default())),
     ];
     let step = prop_oneof![
         20 => (events(), of()).prop_map(|(event, of)| Step::Told(event, of)),
@@ -395,6 +396,7 @@ fn check_effects(state: &State, seen: &mut Seen, effects: &[Effect]) -> Result<(
             | Effect::Save(_)
             | Effect::Theme(_)
             | Effect::Copy(_)
+            | Effect::Watch(_)
             | Effect::Redraw
             | Effect::Suspend
             | Effect::Quit(_) => {}

@@ -159,7 +159,7 @@ pub(super) fn grammar_read(state: &mut State, read: Result<Grammar, String>) -> 
 }
 
 /// Tells the engine the settings where it is answering.
-fn tune(state: &State) -> Vec<Effect> {
+pub(super) fn tune(state: &State) -> Vec<Effect> {
     let sampling = || Effect::Engine(Command::Tune(state.tuning.sampling.clone()));
     answer::asked(state).map(|_| sampling()).into_iter().collect()
 }

@@ -3,7 +3,7 @@
 use crate::app::effect::Effect;
 use crate::app::state::{Overlay, Scroll, State, ViewInfo};
 
-use super::{find, pick, sessions};
+use super::{find, pick, sessions, tune};
 
 /// Which way a page goes.
 #[derive(Clone, Copy)]
@@ -21,6 +21,9 @@ const OVERLAP: u32 = 2;
 pub(super) fn by(state: &mut State, lines: i64) -> Vec<Effect> {
     if let Some(effects) = pick::step(state, lines) {
         return effects;
+    }
+    if tune::step(state, lines) {
+        return Vec::new();
     }
     let screen = &mut state.screen;
     let moved = |top: u32, end: u32| (i64::from(top) + lines).clamp(0, i64::from(end)) as u32;

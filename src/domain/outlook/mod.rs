@@ -182,7 +182,7 @@ fn distribution(candidates: &[Candidate]) -> (Norm, f32) {
         weighted += e * distance;
     }
     let entropy = (sum.ln() - weighted / sum) / std::f32::consts::LN_2;
-    (Norm { highest, sum }, entropy.max(0.0))
+    (Norm { highest, sum }, entropy.max(0.0) + 0.0)
 }
 
 /// A distance to the highest logit whose exponential is 0.
@@ -193,7 +193,8 @@ fn entropy(probabilities: &[(u32, f32)]) -> f32 {
         .iter()
         .filter(|(_, p)| *p > 0.0)
         .map(|(_, p)| -p * p.log2());
-    terms.sum::<f32>().max(0.0)
+    // Adding 0 takes the sign from a zero.
+    terms.sum::<f32>().max(0.0) + 0.0
 }
 
 /// Puts the `most` highest first, in order, and drops the rest.

@@ -9,12 +9,14 @@ use serde::{Deserialize, Serialize};
 
 mod chosen;
 mod parameter;
+mod slider;
 mod stage;
 mod table;
 mod written;
 
 pub use chosen::Chosen;
 pub use parameter::{Kind, Parameter, Refused, Value};
+pub use slider::{Slider, Step};
 pub use stage::{Stage, WrongStage};
 pub use table::PARAMETERS;
 

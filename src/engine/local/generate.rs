@@ -106,10 +106,8 @@ impl Local<'_> {
             self.heed(loaded, turn, &mut sampler, request);
             let Drawn { token, mut report } = next(loaded, turn, &mut sampler)?;
             turn.has_drawn();
-            if self.ends.lookout.is_watched() {
-                self.look(loaded, &sampler, token);
-            }
             last = Some(token);
+            self.look(loaded, &sampler, last.filter(|_| self.ends.lookout.is_watched()));
             if loaded.prompter.vocabulary.ends(token) {
                 break Finish::EndOfTurn;
             }
@@ -136,14 +134,13 @@ impl Local<'_> {
             }
         };
         // Somebody may want to look at the last one later.
-        if let Some(token) = last {
-            self.look(loaded, &sampler, token);
-        }
+        self.look(loaded, &sampler, last);
         Ok(finish)
     }
 
-    /// Leaves what a token was drawn from where others can look at it.
-    fn look(&self, loaded: &mut Loaded, sampler: &Sampler, said: Token) {
+    /// Leaves what a token was drawn from, where there is one to look at, where others can look at it.
+    fn look(&self, loaded: &mut Loaded, sampler: &Sampler, said: Option<Token>) {
+        let Some(said) = said else { return };
         let Some(logits) = loaded.sequence.logits().map(|logits| sampler.with_biases(logits)) else {
             return;
         };

@@ -32,11 +32,13 @@ pub enum Context {
     Picker,
     /// Words are looked for in the transcript.
     Find,
+    /// The panel in which sampling is tuned has the keys.
+    Tune,
 }
 
 impl Context {
     /// All contexts and their names in the configuration.
-    pub const ALL: [(Self, &'static str); 9] = [
+    pub const ALL: [(Self, &'static str); 10] = [
         (Self::Chat, "chat"),
         (Self::Empty, "empty"),
         (Self::Edge, "edge"),
@@ -46,6 +48,7 @@ impl Context {
         (Self::Sessions, "sessions"),
         (Self::Picker, "picker"),
         (Self::Find, "find"),
+        (Self::Tune, "tune"),
     ];
 
     /// The name in the configuration.
@@ -68,6 +71,7 @@ impl Context {
             Self::Sessions => "keys in the panel of sessions",
             Self::Picker => "keys in a list to choose from",
             Self::Find => "keys while words are looked for",
+            Self::Tune => "keys in the panel of sampling",
         }
     }
 

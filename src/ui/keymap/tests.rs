@@ -70,21 +70,21 @@ fn mistakes_are_told_with_place_and_remedy() {
         change("chat", "retri", &["ctrl-r"]),
         change("nowhere", "retry", &["ctrl-r"]),
         change("chat", "new", &["ctrl-entre"]),
-        change("chat", "top", &["ctrl-t"]),
-        change("chat", "follow", &["ctrl-t"]),
+        change("chat", "top", &["ctrl-x"]),
+        change("chat", "follow", &["ctrl-x"]),
         change("chat", "redraw", &["x"]),
         change("overlay", "follow", &["G"]),
         change("chat", "page-up", &["ctrl-z"]),
     ]);
     insta::assert_snapshot!(problems.join("\n"), @r"
     config.toml, retri: there is no action 'retri'; did you mean 'retry'?
-    config.toml, retry: there is no key context 'nowhere': use one of chat, empty, edge, completion, overlay, selected, sessions, picker, find
+    config.toml, retry: there is no key context 'nowhere': use one of chat, empty, edge, completion, overlay, selected, sessions, picker, find, tune
     config.toml, new: 'ctrl-entre' is no key; did you mean 'enter'?
-    config.toml, follow: 'ctrl-t' is bound to 'top' already (config.toml, top); give one of them another key, or [] to have none
+    config.toml, follow: 'ctrl-x' is bound to 'top' already (config.toml, top); give one of them another key, or [] to have none
     config.toml, redraw: 'x' could not be written any more; bind it with ctrl or alt, or in [keys.empty] or [keys.overlay]
     config.toml, page-up: 'page-up' took 'ctrl-z' from 'suspend', which has no other key; give it one, or write suspend = [] to have none
     ");
-    assert_eq!(at(&keymap, Context::Chat, "ctrl-t"), Some(Action::Top));
+    assert_eq!(at(&keymap, Context::Chat, "ctrl-x"), Some(Action::Top));
     assert_eq!(at(&keymap, Context::Overlay, "G"), Some(Action::Follow));
     assert_eq!(
         at(&keymap, Context::Chat, "ctrl-n"),

@@ -12,5 +12,6 @@ pub(super) mod picker;
 mod prompt;
 pub(super) mod sessions;
 pub(super) mod status;
+pub(super) mod tune;
 pub(super) mod welcome;
 pub(super) mod writing;

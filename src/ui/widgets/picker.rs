@@ -29,7 +29,7 @@ pub(in crate::ui) fn draw(picker: &Picker, look: Look<'_>, frame: &mut Frame<'_>
     let width = area.width.saturating_sub(2 * margin).min(WIDEST);
     // As high as all rows need, so that it does not jump while one types.
     let height = u16::try_from(picker.rows.len()).unwrap_or(u16::MAX);
-    let height = height.saturating_add(AROUND).min(area.height);
+    let height = height.saturating_add(AROUND).min(area.height.saturating_sub(1).max(1));
     // Themes are looked at while one chooses: what they dress must not be covered.
     let beside = picker.before.is_some() && area.width > 2 * NARROW;
     let place = Rect {
@@ -38,7 +38,7 @@ pub(in crate::ui) fn draw(picker: &Picker, look: Look<'_>, frame: &mut Frame<'_>
         } else {
             area.x + (area.width - width) / 2
         },
-        y: area.y + (area.height - height) / 3,
+        y: area.y + ((area.height - height) / 3).max(area.height.saturating_sub(height).min(1)),
         width: if beside { width / 2 } else { width },
         height,
     };

@@ -78,6 +78,16 @@ fn hints(state: &State) -> &'static [(Action, &'static str)] {
             (Action::FindNext, "next"),
             (Action::FindPrevious, "before"),
         ]
+    } else if state.screen.tune.as_ref().is_some_and(|panel| panel.focused) {
+        &[
+            (Action::Escape, "close"),
+            (Action::Raise, "up"),
+            (Action::RaiseFar, "far up"),
+            (Action::ResetSetting, "reset"),
+            (Action::ResetSettings, "reset all"),
+            (Action::NamePreset, "save"),
+            (Action::Unfocus, "message"),
+        ]
     } else if state.screen.selected.is_some() {
         &[
             (Action::Escape, "back"),
@@ -99,6 +109,7 @@ fn hints(state: &State) -> &'static [(Action, &'static str)] {
             (Action::Send, "send"),
             (Action::Newline, "newline"),
             (Action::Palette, "commands"),
+            (Action::Run(CommandId::Tune), "tune"),
             (Action::Run(CommandId::Retry), "retry"),
             (Action::Run(CommandId::Sessions), "sessions"),
         ]

@@ -14,7 +14,8 @@ use crate::ui::view::Look;
 
 /// Draws the box and what is being written.
 pub(in crate::ui) fn draw(state: &State, composer: &Composer, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) {
-    let focus = state.screen.overlay.is_none() && state.screen.find.is_none();
+    let tuned = state.screen.tune.as_ref().is_some_and(|panel| panel.focused);
+    let focus = state.screen.overlay.is_none() && state.screen.find.is_none() && !tuned;
     let border = look.theme.style(if focus { Role::BorderFocus } else { Role::Border });
     let block = Block::bordered()
         .border_type(BorderType::Rounded)
