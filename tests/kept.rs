@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use quipu::domain::session::{SessionId, Which};
 use quipu::store::{Archive, StoreHandle, StoreOptions};
@@ -212,4 +213,30 @@ fn a_session_is_written_to_a_file_and_read_back() {
     chat.until_shown("one session was imported, as number 2");
     chat.keys("/sessions 2<enter>");
     assert_eq!(chat.said(), ["hello", "one"]);
+}
+
+#[test]
+fn a_draft_outlives_the_program_and_stays_with_its_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut quipu = Harness::keeping(SCRIPT, folder.path(), None);
+    quipu.keys("What is a quipu?<enter>").keys("half a thought");
+    // A second later it is on the disk, whatever becomes of the process.
+    quipu.advance(Duration::from_secs(2));
+    drop(quipu);
+    let mut again = Harness::keeping(SCRIPT, folder.path(), Some(Which::Latest));
+    again.until(|shell| shell.composed() == "half a thought");
+    again.keys("<ctrl-n>");
+    again.until(|shell| shell.composed() == "half a thought");
+    assert!(
+        again.state().session.id.is_none(),
+        "it comes along into a new conversation"
+    );
+    again.keys("<ctrl-c>/sessions 1<enter>");
+    again.until(|shell| shell.state().session.id.is_some());
+    again.keys("of another kind");
+    again.advance(Duration::from_secs(2));
+    assert!(again.farewell());
+    let mut last = Harness::keeping(SCRIPT, folder.path(), Some(Which::Latest));
+    last.until(|shell| shell.composed() == "of another kind");
+    last.keys("<ctrl-c><ctrl-r>quipu").shows("What is a quipu?");
 }

@@ -101,3 +101,35 @@ fn notices_can_be_read_again() {
         .keys("/notices<enter>");
     quipu.shows("top-k 40 → 7").shows("top-k 7 → 8");
 }
+
+#[test]
+fn a_message_is_edited_outside() {
+    let mut quipu = Harness::new("[[answer]]\ntext = \"x\"");
+    quipu.keys("my words<ctrl-g>");
+    quipu.until(|shell| shell.composed() != "my words");
+    assert_eq!(quipu.shell.composed(), "my words (edited)");
+    assert!(quipu.shell.surface().is_held(), "the terminal is ours again");
+}
+
+#[test]
+fn the_tokens_of_a_message_are_counted_as_it_is_written() {
+    let mut quipu = Harness::new("[[answer]]\ntext = \"x\"");
+    quipu.keys("one two three").shows(" 3 tokens ");
+    quipu.keys(" four").shows(" 4 tokens ");
+}
+
+#[test]
+fn a_file_goes_with_a_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("note.txt");
+    std::fs::write(&path, "the knotted cords\n").unwrap();
+    let mut quipu = Harness::new("[[answer]]\ntext = \"x\"");
+    quipu.keys(&format!("/attach {}<enter>", path.display()));
+    quipu.until_shown("attached 'note.txt', 18 B").shows("▤");
+    quipu.keys("What is it?<enter>");
+    assert_eq!(
+        quipu.said()[0],
+        "note.txt:\n```txt\nthe knotted cords\n```\nWhat is it?"
+    );
+    quipu.keys("/attach /nowhere<enter>").until_shown("cannot be attached");
+}

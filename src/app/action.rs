@@ -58,6 +58,8 @@ pub enum Action {
     Delete,
     /// Show archived and deleted sessions, too, or hide them.
     ShowArchived,
+    /// Edit the message in an editor of one's own.
+    Editor,
     /// Open the palette of commands.
     Palette,
     /// Look through what was sent before.
@@ -138,6 +140,7 @@ pub const ACTIONS: &[(Action, &str, &str)] = &[
         "show-archived",
         "show what is out of sight, too, or hide it",
     ),
+    (Action::Editor, "editor", "edit the message in $VISUAL or $EDITOR"),
     (Action::Palette, "palette", "find a command by a few letters"),
     (Action::SearchHistory, "search-history", "find what was sent before"),
     (Action::FindNext, "find-next", "the next line with the words looked for"),

@@ -24,6 +24,12 @@ pub struct Draft {
     /// What completes it, while it is a slash command.
     pub completion: Option<Completion>,
     history: Vec<String>,
+    /// What came into the history and the store does not have.
+    news: Vec<String>,
+    /// One more with every change of the text.
+    revision: u64,
+    /// Tokens that the text took, and at which revision.
+    pub tokens: Option<(u64, u32)>,
     /// Where in the history we are, and the draft that was left for it.
     browsing: Option<(usize, String)>,
 }
@@ -44,12 +50,36 @@ impl Draft {
             Completion::of(&text, known)
         };
         self.text = text;
+        self.revision += 1;
+    }
+
+    /// Tells whether the text is the same as before.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// What came into the history since this was last asked.
+    pub fn take_news(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.news)
+    }
+
+    /// Takes in what was sent in other chats, oldest first. What was sent here stays the newest.
+    pub fn recall(&mut self, sent: Vec<String>) {
+        self.stop_browsing();
+        let own = std::mem::replace(&mut self.history, sent);
+        for text in own {
+            self.history.retain(|known| *known != text);
+            self.history.push(text);
+        }
+        let over = self.history.len().saturating_sub(HISTORY);
+        self.history.drain(..over);
     }
 
     /// Remembers what was sent and empties the draft.
     pub fn sent(&mut self) {
         self.stop_browsing();
         let text = std::mem::take(&mut self.text);
+        self.revision += 1;
         self.remember(text);
         self.completion = None;
     }
@@ -68,6 +98,7 @@ impl Draft {
 
     fn remember(&mut self, text: String) {
         if !text.trim().is_empty() && self.history.last() != Some(&text) {
+            self.news.push(text.clone());
             self.history.push(text);
         }
         if self.history.len() > HISTORY {
@@ -94,12 +125,14 @@ impl Draft {
             return self.show(at + 1);
         }
         self.text.clone_from(&left);
+        self.revision += 1;
         Some(left)
     }
 
     fn show(&mut self, at: usize) -> Option<String> {
         self.completion = None;
         self.text = self.history.get(at)?.clone();
+        self.revision += 1;
         Some(self.text.clone())
     }
 }

@@ -48,6 +48,12 @@ pub enum Effect {
     Cancel(TurnId),
     /// Put this text into the composer, the cursor at its end.
     SetDraft(String),
+    /// Put this text where the cursor is, folded to one character; the composer tells what it then says.
+    Fold(String),
+    /// Read a file for the message; it comes back as [`super::Msg::Attached`].
+    ReadFile(String),
+    /// Have the person's own editor edit this; it comes back as [`super::Msg::EditedOutside`].
+    EditOutside(String),
     /// Look at what every token is drawn from, from now on or not any more; it comes as [`super::Msg::Prospect`].
     Watch(bool),
     /// Draw the whole screen anew.

@@ -14,6 +14,17 @@ use super::notice::Level;
 use super::sessions::Typed;
 use super::state::ViewInfo;
 
+/// A file that goes with a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attachment {
+    /// Its name, without its folder.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// The tokens that it takes, where a model is there to say.
+    pub tokens: Option<u32>,
+}
+
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Msg {
@@ -41,6 +52,12 @@ pub enum Msg {
     Grammar(Result<Grammar, String>),
     /// This was written to the configuration, or could not be, in words.
     Saved(Keepable, Result<(), String>),
+    /// A file that goes with the message was read, or could not be, in words.
+    Attached(Result<Attachment, String>),
+    /// The message was edited outside, or could not be, in words.
+    EditedOutside(Result<String, String>),
+    /// The draft of this revision takes so many tokens.
+    Counted(u64, u32),
     /// What was to be on the clipboard is, or is not, in words.
     Copied(Result<String, String>),
     /// The process was asked to end by this signal's number, or the terminal went away.

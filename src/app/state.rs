@@ -122,6 +122,21 @@ pub struct Keeping {
     pub jump: Option<(SessionId, MessageId)>,
     /// The session that was deleted last, until something else is said.
     pub deleted: Option<Deleted>,
+    /// What of the draft the store has.
+    pub drafting: Drafting,
+}
+
+/// What of the draft the store has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Drafting {
+    /// The conversation that the draft is of.
+    pub key: Option<SessionKey>,
+    /// The session that it is kept with.
+    pub session: Option<SessionId>,
+    /// The revision that is kept.
+    pub kept: u64,
+    /// The revision that is not, and since when one is not.
+    pub since: Option<(u64, Duration)>,
 }
 
 /// A session that was deleted.
@@ -384,7 +399,9 @@ impl State {
     pub fn keep(&mut self, started: i64, first: Option<Which>) -> Vec<Effect> {
         self.started = started;
         self.keeping.on = true;
-        first.map(|which| update::ask_for(self, which)).into_iter().collect()
+        let drafts = update::begin_drafts(self);
+        let opening = first.map(|which| update::ask_for(self, which));
+        opening.into_iter().chain([drafts]).collect()
     }
 
     /// Begins a load and returns the effect that does it.

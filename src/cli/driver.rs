@@ -16,6 +16,8 @@ pub(super) struct Driver<'a> {
     gate: Gate,
     loader: &'a Loader,
     keeper: &'a Keeper,
+    /// What was attached for the next message.
+    pub(super) folded: String,
     /// The exit code, once the end was decided.
     pub(super) exit: Option<u8>,
     clock: Clock,
@@ -46,6 +48,7 @@ impl<'a> Driver<'a> {
             gate: Gate::default(),
             loader,
             keeper,
+            folded: String::new(),
             exit: None,
             clock: Clock::start(),
         }
@@ -110,7 +113,17 @@ impl<'a> Driver<'a> {
                     let words = "there is no clipboard in this mode: select the text in your terminal";
                     self.happened(Msg::Copied(Err(words.to_owned())));
                 }
-                Effect::SetDraft(_) | Effect::Watch(_) | Effect::Theme(_) | Effect::Redraw | Effect::Suspend => {}
+                Effect::Fold(text) => self.folded.push_str(&text),
+                Effect::ReadFile(path) => {
+                    let read = run::read_attachment(&path, &self.engine.counter);
+                    self.happened(Msg::Attached(read));
+                }
+                Effect::EditOutside(_)
+                | Effect::SetDraft(_)
+                | Effect::Watch(_)
+                | Effect::Theme(_)
+                | Effect::Redraw
+                | Effect::Suspend => {}
             }
         }
     }

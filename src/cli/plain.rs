@@ -63,7 +63,7 @@ impl Plain<'_> {
                     }
                 },
                 line = lines.recv(), if free => match line {
-                    Some(line) => self.typed(line)?,
+                    Some(line) => self.typed(&line)?,
                     None => return Ok(Exit::Success),
                 },
                 _ = tokio::signal::ctrl_c() => {
@@ -77,8 +77,25 @@ impl Plain<'_> {
         Ok(Exit::Success)
     }
 
-    fn typed(&mut self, line: String) -> Result<(), Stop> {
-        self.happened(Msg::Edited(line))?;
+    fn typed(&mut self, line: &str) -> Result<(), Stop> {
+        // What was attached goes with the next message, and stays behind a command.
+        let command = line.trim_start().starts_with('/');
+        let attached = if command {
+            String::new()
+        } else {
+            std::mem::take(&mut self.driver.folded)
+        };
+        self.send(attached + line)?;
+        let rest = self.driver.state.draft.text.clone();
+        if !rest.is_empty() && !self.driver.folded.is_empty() {
+            let attached = std::mem::take(&mut self.driver.folded);
+            self.send(attached + &rest)?;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, text: String) -> Result<(), Stop> {
+        self.happened(Msg::Edited(text))?;
         self.driver.state.draft.completion = None;
         self.happened(Msg::Action(Action::Send))
     }

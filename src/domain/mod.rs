@@ -3,6 +3,7 @@
 
 pub mod bytes;
 pub mod conversation;
+pub mod counter;
 pub mod inference;
 pub mod load_option;
 pub mod loading;

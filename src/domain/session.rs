@@ -259,6 +259,25 @@ pub enum StoreCommand {
         /// The session.
         id: SessionId,
     },
+    /// Keep what is being written; nothing is told back but a failure, to the log.
+    Draft {
+        /// The session; `None` where the conversation is none yet.
+        session: Option<SessionId>,
+        /// What is written; empty where nothing is.
+        text: String,
+    },
+    /// Keep a text that was sent.
+    Sent {
+        /// The text.
+        text: String,
+    },
+    /// Tell what was being written, and what was sent before.
+    Recall {
+        /// The conversation that asks.
+        key: SessionKey,
+        /// The session; `None` where it is none yet.
+        session: Option<SessionId>,
+    },
     /// Read the sessions in a file and keep them.
     Import {
         /// The file.
@@ -321,6 +340,15 @@ pub enum StoreEvent {
         request: u64,
         /// Newest first.
         hits: Result<Vec<Hit>, String>,
+    },
+    /// What was being written, and what was sent before.
+    Recalled {
+        /// The conversation that asked.
+        key: SessionKey,
+        /// What was being written; empty where nothing was.
+        draft: String,
+        /// What was sent, oldest first.
+        sent: Vec<String>,
     },
     /// Something that was asked for is done, or could not be, in words.
     Done(Result<String, String>),

@@ -9,6 +9,7 @@ use std::thread;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use crate::domain::counter::Counter;
 use crate::domain::inference::{Cancel, Command, Event};
 use crate::domain::prospect::Lookout;
 
@@ -28,6 +29,8 @@ pub struct EngineHandle {
     pub cancel: Cancel,
     /// Where it leaves what the newest token was drawn from.
     pub lookout: Lookout,
+    /// Counts tokens without asking it.
+    pub counter: Counter,
 }
 
 /// What an engine's thread is given.
@@ -36,6 +39,7 @@ struct Ends {
     events: UnboundedSender<Event>,
     cancel: Cancel,
     lookout: Lookout,
+    counter: Counter,
 }
 
 /// Starts `engine` on a thread of its own. A panic there becomes [`Event::Died`]: the conversation outlives its engine.
@@ -45,12 +49,13 @@ struct Ends {
 fn spawn(name: &str, engine: impl FnOnce(&Ends) + Send + 'static) -> io::Result<EngineHandle> {
     let (commands, commands_in) = mpsc::channel();
     let (events_out, events) = unbounded_channel();
-    let (cancel, lookout) = (Cancel::default(), Lookout::default());
+    let (cancel, lookout, counter) = (Cancel::default(), Lookout::default(), Counter::default());
     let ends = Ends {
         commands: commands_in,
         events: events_out,
         cancel: cancel.clone(),
         lookout: lookout.clone(),
+        counter: counter.clone(),
     };
     thread::Builder::new().name(name.to_owned()).spawn(move || {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| engine(&ends))) {
@@ -65,6 +70,7 @@ fn spawn(name: &str, engine: impl FnOnce(&Ends) + Send + 'static) -> io::Result<
         events,
         cancel,
         lookout,
+        counter,
     })
 }
 

@@ -65,12 +65,21 @@ impl Surface for Console {
         self.tty.refresh();
     }
 
-    fn suspend(&mut self) -> bool {
+    fn lend(&mut self) {
         self.input.pause();
         self.tty.leave();
         if let Some(errors) = &self.errors {
             errors.pause();
         }
+    }
+
+    fn stop_lent(&mut self) {
+        // It goes on by the signal that continues the other program, too.
+        drop(signals::stop());
+    }
+
+    fn suspend(&mut self) -> bool {
+        self.lend();
         self.stopping = signals::stop();
         self.stopping.is_some()
     }

@@ -10,12 +10,15 @@ use tokio::task::spawn_blocking;
 
 use crate::app::{Keepable, Msg};
 use crate::config::from_home;
+use crate::domain::counter::Counter;
 use crate::domain::inference::{Cancel, Command, Event, Failure, FailureKind, LoadOptions, ModelSource, TurnId};
 use crate::domain::sampling::GrammarForm;
 use crate::domain::session::{StoreCommand, StoreEvent};
 
 use crate::ui::Theme;
 
+use super::attach;
+use super::editor::Editor;
 use super::grammar::read_grammar;
 use super::happening::Happening;
 
@@ -172,6 +175,26 @@ impl Reach {
             Happening::Dressed(Box::new(theme), words)
         };
         self.apart(work, Happening::Written);
+    }
+
+    /// Reads a file for the message; it is told as [`Msg::Attached`].
+    pub(super) fn attach(&self, path: String, counter: Counter) {
+        let told = |read| Happening::Message(Box::new(Msg::Attached(read)));
+        let failed = Err("reading the file came to an unexpected end".to_owned());
+        self.apart(move || told(attach::read(&path, &counter)), told(failed));
+    }
+
+    /// Has a person edit a text; it is told as [`Happening::EditedOutside`].
+    pub(super) fn edit(&self, editor: Editor, text: String) {
+        let failed = Err("the editor came to an unexpected end".to_owned());
+        let work = move || Happening::EditedOutside(editor(&text));
+        self.apart(work, Happening::EditedOutside(failed));
+    }
+
+    /// Counts the tokens of a draft; it is told as [`Happening::Counted`].
+    pub(super) fn count(&self, counter: Counter, revision: u64, text: String) {
+        let work = move || Happening::Counted(counter.count(&text).map(|tokens| (revision, tokens)));
+        self.apart(work, Happening::Counted(None));
     }
 
     /// Has the model that was found loaded, or tells why there is none.

@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use crate::app::notice::Level;
 use crate::app::state::{self, Engine, Overlay, ViewInfo};
 use crate::app::{Action, Effect, Msg, State, update};
+use crate::domain::counter::Counter;
 use crate::domain::inference::{Event, TurnId};
 use crate::domain::prospect::Lookout;
 use crate::domain::session::StoreEvent;
@@ -23,6 +24,7 @@ use crate::store::StoreHandle;
 
 use super::clipboard::{self, Desktop, Route};
 use super::clock::{Clock, Pace};
+use super::editor::Editor;
 use super::effects::{Dresser, Gate, Keeper, Loader, Reach, gone, store_gone};
 use super::happening::Happening;
 use super::screen::Screen;
@@ -42,11 +44,23 @@ const NOTICED: Duration = Duration::from_millis(300);
 /// Exit codes from here on are those of signals.
 const SIGNALLED: u8 = 128;
 
+/// Bytes of a draft whose tokens are counted: more is a file, and counting it at every key would take a core.
+const COUNTED: usize = 1 << 20;
+
 /// How long after asking to be stopped we look whether we were: a process that nobody can continue is not.
 const STOPPED: Duration = Duration::from_millis(100);
 
 /// Keys so soon after a paste come out of it: no hand is as quick, and text with an end-of-paste inside must not press Enter.
 const AFTER_PASTE: Duration = Duration::from_millis(50);
+
+/// Why the terminal is not ours at present.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lent {
+    /// We asked to be stopped, and look at this time whether we were.
+    Stopping(Duration),
+    /// A person edits the message in an editor of their own.
+    Editor,
+}
 
 /// How it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,11 +85,14 @@ pub struct Shell<S> {
     pace: Pace,
     /// Whether the engine's thread may still say something.
     engine_lives: bool,
-    /// While the terminal is lent: when to look whether we were stopped at all.
-    lent: Option<Duration>,
+    lent: Option<Lent>,
     pasted: Option<Duration>,
     /// Where the engine leaves what tokens are drawn from.
     lookout: Lookout,
+    /// Counts the tokens of the draft, and whether it does at present.
+    counter: Counter,
+    counting: bool,
+    editor: Editor,
     /// The desktop's clipboard, where there is one.
     desktop: Option<Desktop>,
     exit: Option<u8>,
@@ -99,6 +116,8 @@ pub struct Parts<S> {
     pub dresser: Dresser,
     /// Where copies go.
     pub copies: Route,
+    /// Has a person edit a text.
+    pub editor: Editor,
     /// Keeps sessions; without one nothing is kept.
     pub store: Option<StoreHandle>,
     /// Where happenings come from, and how to send some.
@@ -142,6 +161,9 @@ impl<S: Surface> Shell<S> {
             lent: None,
             pasted: None,
             lookout: parts.engine.lookout,
+            counter: parts.engine.counter,
+            counting: false,
+            editor: parts.editor,
             desktop,
             exit: None,
         }
@@ -284,15 +306,25 @@ impl<S: Surface> Shell<S> {
         let aside = state.replay.is_some() || state.titling.is_some() || state.resuming.is_some();
         let opening = state.keeping.opening.is_some();
         let listing = matches!(&state.screen.overlay, Some(Overlay::Sessions(list)) if !list.there || list.searching);
-        let busy = asked || loading || aside || opening || listing || self.state.running.is_some();
+        let busy = asked
+            || self.counting
+            || self.lent == Some(Lent::Editor)
+            || loading
+            || aside
+            || opening
+            || listing
+            || self.state.running.is_some();
         let stored = self.kept.as_ref().is_none_or(UnboundedReceiver::is_empty) && !self.reach.gate.waits();
         !busy && stored && self.happenings.is_empty() && self.events.is_empty() && self.frame_due().is_none()
     }
 
     /// When to wake up although nothing happens.
     fn deadline(&self) -> Option<Duration> {
-        if self.lent.is_some() {
-            return self.lent;
+        match self.lent {
+            Some(Lent::Stopping(until)) => return Some(until),
+            // What is said meanwhile is kept.
+            Some(Lent::Editor) => return self.state.wakes_at(),
+            None => {}
         }
         let changes = self.state.wakes_at();
         self.frame_due().into_iter().chain(changes).min()
@@ -311,7 +343,7 @@ impl<S: Surface> Shell<S> {
             self.pace.changed();
         }
         self.take(VecDeque::from([Msg::Tick(now)]));
-        if self.lent.is_some_and(|until| until <= now) {
+        if matches!(self.lent, Some(Lent::Stopping(until)) if until <= now) {
             self.resume();
         }
     }
@@ -330,6 +362,19 @@ impl<S: Surface> Shell<S> {
             }
         }
         self.look();
+        self.count();
+    }
+
+    /// Has the tokens of the draft counted, where they are not, one text at a time.
+    fn count(&mut self) {
+        let draft = &self.state.draft;
+        let known = draft.tokens.is_some_and(|(of, _)| of == draft.revision());
+        let countable = (1..=COUNTED).contains(&draft.text.len()) && self.state.engine.model().is_some();
+        if !known && countable && !self.counting {
+            self.counting = true;
+            self.reach
+                .count(self.counter.clone(), draft.revision(), draft.text.clone());
+        }
     }
 
     /// Takes in what the newest token was drawn from, where someone looks and it is another.
@@ -347,9 +392,22 @@ impl<S: Surface> Shell<S> {
     fn happened(&mut self, happening: Happening) {
         match happening {
             Happening::Input(event) => self.typed(&event),
+            // Keys that an editor does not take as such go to us, too.
+            Happening::Terminate(libc::SIGINT) | Happening::Continue if self.lent == Some(Lent::Editor) => {}
+            Happening::Suspend if self.lent == Some(Lent::Editor) => self.surface.stop_lent(),
             Happening::Terminate(number) => self.message(Msg::Terminate(number)),
             Happening::Suspend => self.message(Msg::Action(Action::Suspend)),
             Happening::Continue => self.resume(),
+            Happening::EditedOutside(edited) => {
+                self.resume();
+                self.message(Msg::EditedOutside(edited));
+            }
+            Happening::Counted(counted) => {
+                self.counting = false;
+                if let Some((revision, tokens)) = counted {
+                    self.message(Msg::Counted(revision, tokens));
+                }
+            }
             // It only wakes the loop: a frame may be owed.
             Happening::Written => {}
             Happening::Message(msg) => self.message(*msg),
@@ -426,6 +484,12 @@ impl<S: Surface> Shell<S> {
                 Effect::Store(command) => queue.extend(self.reach.keep(command)),
                 Effect::Cancel(turn) => self.reach.cancel.stop(turn),
                 Effect::SetDraft(text) => self.screen.set_draft(&text),
+                Effect::Fold(text) => {
+                    self.screen.fold(&text);
+                    queue.push_back(Msg::Edited(self.screen.draft()));
+                }
+                Effect::ReadFile(path) => self.reach.attach(path, self.counter.clone()),
+                Effect::EditOutside(text) => self.lend(text),
                 Effect::ReadGrammar { path, form } => self.reach.read_grammar(path, form),
                 Effect::Save(what) => self.reach.save(what),
                 Effect::Theme(name) => self.reach.dress(name),
@@ -462,11 +526,20 @@ impl<S: Surface> Shell<S> {
         Msg::Copied(told)
     }
 
+    /// Lends the terminal to the person's editor.
+    fn lend(&mut self, text: String) {
+        if self.lent.is_none() {
+            self.surface.lend();
+            self.lent = Some(Lent::Editor);
+            self.reach.edit(Arc::clone(&self.editor), text);
+        }
+    }
+
     fn suspend(&mut self) {
         if self.lent.is_some() {
             return;
         }
-        self.lent = Some(self.clock.now() + STOPPED);
+        self.lent = Some(Lent::Stopping(self.clock.now() + STOPPED));
         if !self.surface.suspend() {
             self.resume();
         }

@@ -24,6 +24,10 @@ pub enum Happening {
     Message(Box<Msg>),
     /// A theme was read, and these are the words on what is wrong with it.
     Dressed(Box<Theme>, Vec<String>),
+    /// The message was edited outside, or could not be, in words.
+    EditedOutside(Result<String, String>),
+    /// The draft of this revision was counted, where a model was there to do it with.
+    Counted(Option<(u64, u32)>),
     /// The desktop could not take this to its clipboard.
     NotCopied(String),
     /// A model was looked for.

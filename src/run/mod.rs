@@ -1,8 +1,10 @@
 //! The imperative shell: the loop, the terminal guard, effects, signals. The only room that touches terminal and clock together.
 
+mod attach;
 mod clipboard;
 mod clock;
 mod console;
+mod editor;
 mod effects;
 mod event_loop;
 mod grammar;
@@ -40,8 +42,10 @@ use crate::store::{self, StoreHandle};
 use crate::text::sanitize_line;
 use crate::ui::{Keymap, Theme};
 
+pub use attach::read as read_attachment;
 pub use clipboard::Route;
 pub use clock::{Clock, FRAME};
+pub use editor::{Editor, editor};
 pub use effects::{Dresser, Gate, Keeper, Loader, at_home, store_gone, ticket_of};
 pub use event_loop::{Farewell, Parts, Shell};
 pub use grammar::read_grammar;
@@ -163,6 +167,7 @@ async fn converse(chat: ChatOptions) -> Result<(u8, bool), RunError> {
         keeper: chat.keeper,
         dresser: chat.dresser,
         copies: Route::find(),
+        editor: editor(),
         store: chat.store,
         happenings: (to, from),
         clock: Clock::start(),

@@ -46,6 +46,11 @@ impl Screen {
         self.composer.text()
     }
 
+    /// Puts a text where the cursor is, folded.
+    pub(super) fn fold(&mut self, text: &str) {
+        self.composer.fold(text);
+    }
+
     /// Puts a text into the composer, the cursor at its end.
     pub(super) fn set_draft(&mut self, text: &str) {
         self.composer.set_text(text);

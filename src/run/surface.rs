@@ -29,6 +29,12 @@ pub trait Surface {
     /// [`resume`](Self::resume) once it was continued. Says whether there is anyone to continue it.
     fn suspend(&mut self) -> bool;
 
+    /// Gives the surface to another program that we wait for; [`resume`](Self::resume) takes it back.
+    fn lend(&mut self);
+
+    /// Stops the process with the program that has the surface, which was asked to stop.
+    fn stop_lent(&mut self);
+
     /// Takes the surface into possession again, also where it was stopped without being asked.
     ///
     /// # Errors
@@ -114,6 +120,12 @@ impl Surface for Headless {
         self.held = false;
         true
     }
+
+    fn lend(&mut self) {
+        self.held = false;
+    }
+
+    fn stop_lent(&mut self) {}
 
     fn resume(&mut self) -> io::Result<()> {
         self.held = true;

@@ -21,7 +21,7 @@ const APPLICATION: i64 = 0x7175_6970;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What makes each schema of the one before. A row that was released is never changed.
-pub(super) const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
 
 /// A file that was opened, and what the person should know of it.
 pub(super) struct Opened {

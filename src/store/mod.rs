@@ -14,6 +14,7 @@ use crate::domain::session::{StoreCommand, StoreEvent};
 pub mod archive;
 mod checkpoint;
 mod database;
+mod drafts;
 mod error;
 pub mod export;
 mod hold;

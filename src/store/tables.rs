@@ -278,6 +278,10 @@ pub(super) fn tidy(connection: &mut Connection, now: i64, trace_days: u32) -> Re
     transaction.execute("DELETE FROM session WHERE deleted < ?1", [trash])?;
     transaction.execute("DELETE FROM message WHERE hidden < ?1", [trash])?;
     transaction.execute(
+        "DELETE FROM draft WHERE session <> 0 AND session NOT IN (SELECT id FROM session)",
+        [],
+    )?;
+    transaction.execute(
         "UPDATE answer SET trace = NULL WHERE trace IS NOT NULL
              AND row IN (SELECT message.row FROM message WHERE at < ?1 AND at > 0)",
         [traces],

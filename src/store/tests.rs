@@ -408,15 +408,16 @@ fn before_a_new_schema_the_old_file_is_copied() {
     let mut connection = Connection::open(&file).unwrap();
     let next = [MIGRATIONS, &["ALTER TABLE session ADD COLUMN mood TEXT"]].concat();
     database::migrate(&mut connection, &file, &next).unwrap();
-    let copy = folder.path().join(format!("{FILE}.schema-1"));
+    let known = MIGRATIONS.len();
+    let copy = folder.path().join(format!("{FILE}.schema-{known}"));
     let version = |connection: &Connection| -> i64 {
         connection
             .pragma_query_value(None, "user_version", |row| row.get(0))
             .unwrap()
     };
-    assert_eq!(version(&connection), 2);
+    assert_eq!(version(&connection), known as i64 + 1);
     let old = Connection::open(&copy).unwrap();
-    assert_eq!(version(&old), 1);
+    assert_eq!(version(&old), known as i64);
     let messages: i64 = old
         .query_row("SELECT count(*) FROM message", [], |row| row.get(0))
         .unwrap();
@@ -424,8 +425,8 @@ fn before_a_new_schema_the_old_file_is_copied() {
     // One that fails changes nothing, and a second one keeps one copy.
     let bad = [&next[..], &["ALTER TABLE nowhere ADD COLUMN x; SELECT 1"]].concat();
     assert!(database::migrate(&mut connection, &file, &bad).is_err());
-    assert_eq!(version(&connection), 2);
-    assert!(!copy.exists() && folder.path().join(format!("{FILE}.schema-2")).exists());
+    assert_eq!(version(&connection), known as i64 + 1);
+    assert!(!copy.exists() && folder.path().join(format!("{FILE}.schema-{}", known + 1)).exists());
 }
 
 /// A file of every schema there was, made by the quipu of its time, with what is in it beside it.

@@ -19,7 +19,7 @@ use super::database::{self, FILE};
 use super::error::StoreError;
 use super::hold::Hold;
 use super::tables::Traces;
-use super::{export, import, search, tables};
+use super::{drafts, export, import, search, tables};
 
 /// How long after a failed write it is tried again, if nothing asks for it before: twice as long every time, up to the longest.
 const AGAIN: Duration = Duration::from_secs(2);
@@ -122,16 +122,8 @@ impl Worker {
                 self.tell(StoreEvent::Opened { key, opened });
             }
             StoreCommand::Release { key } => self.release(key),
-            StoreCommand::List { request, archived } => {
-                let sessions = self.read(|connection| tables::list(connection, archived));
-                let sessions = sessions.map_err(|error| error.to_string());
-                self.tell(StoreEvent::Listed { request, sessions });
-            }
-            StoreCommand::Search { request, text } => {
-                let hits = self.read(|connection| search::search(connection, &text));
-                let hits = hits.map_err(|error| error.to_string());
-                self.tell(StoreEvent::Found { request, hits });
-            }
+            StoreCommand::List { request, archived } => self.list(request, archived),
+            StoreCommand::Search { request, text } => self.search(request, &text),
             StoreCommand::Describe { id, details } => {
                 self.arrange(|connection| tables::describe(connection, id, &details));
             }
@@ -143,6 +135,11 @@ impl Worker {
                 }
             }
             StoreCommand::Restore { id } => self.arrange(|connection| tables::delete(connection, id, None)),
+            StoreCommand::Draft { session, text } => {
+                self.aside(|connection| drafts::keep(connection, session, &text, now()));
+            }
+            StoreCommand::Sent { text } => self.aside(|connection| drafts::sent(connection, &text)),
+            StoreCommand::Recall { key, session } => self.recall(key, session),
             StoreCommand::Import { path } => {
                 let done = self.import(Path::new(&path));
                 self.tell(StoreEvent::Done(done));
@@ -169,6 +166,31 @@ impl Worker {
     fn arrange(&mut self, change: impl FnOnce(&mut Connection) -> Result<(), StoreError>) {
         if let Err(error) = self.change(change) {
             self.tell(StoreEvent::Done(Err(error.to_string())));
+        }
+    }
+
+    fn list(&mut self, request: u64, archived: bool) {
+        let sessions = self.read(|connection| tables::list(connection, archived));
+        let sessions = sessions.map_err(|error| error.to_string());
+        self.tell(StoreEvent::Listed { request, sessions });
+    }
+
+    fn search(&mut self, request: u64, text: &str) {
+        let hits = self.read(|connection| search::search(connection, text));
+        let hits = hits.map_err(|error| error.to_string());
+        self.tell(StoreEvent::Found { request, hits });
+    }
+
+    fn recall(&mut self, key: SessionKey, session: Option<SessionId>) {
+        let read = |connection: &Connection| Ok((drafts::read(connection, session)?, drafts::history(connection)?));
+        let (draft, sent) = self.read(read).unwrap_or_default();
+        self.tell(StoreEvent::Recalled { key, draft, sent });
+    }
+
+    /// Changes what is no part of a session. A failure is for the log: saving what is said says the same, and louder.
+    fn aside(&mut self, change: impl FnOnce(&mut Connection) -> Result<(), StoreError>) {
+        if let Err(error) = self.change(change) {
+            tracing::warn!(%error, "a draft was not kept");
         }
     }
 

@@ -100,6 +100,7 @@ impl Harness {
             keeper: Arc::new(|_| Ok(())),
             dresser: Arc::new(|name| theme::load(name, None)),
             copies: Route::Terminal,
+            editor: Arc::new(|text| Ok(format!("{text} (edited)"))),
             store,
             happenings: (to.clone(), from),
             clock: Clock::Still(Duration::ZERO),

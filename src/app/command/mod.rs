@@ -22,6 +22,8 @@ pub enum CommandId {
     Stop,
     /// End the thinking now.
     Answer,
+    /// Have a file go with the message.
+    Attach,
     /// Show the exact prompt.
     Prompt,
     /// Show or set the system prompt.

@@ -66,6 +66,14 @@ pub const COMMANDS: &[Command] = &[
         Group::Chat,
     ),
     Command::new(
+        CommandId::Attach,
+        "attach",
+        "FILE",
+        "have the text of a file go with the message; @FILE before a message does the same",
+        Group::Chat,
+    )
+    .also(&["read"]),
+    Command::new(
         CommandId::Prompt,
         "prompt",
         "",

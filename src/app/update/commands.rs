@@ -7,8 +7,8 @@ use crate::domain::sampling::GrammarForm;
 use crate::domain::session::Which;
 
 use super::{
-    Outcome, Refusal, answer, copy, describe, escape, find, model, pick, prompt, replay, sampling, select, session,
-    sessions, talk, thinking, tune, window,
+    Outcome, Refusal, answer, attach, copy, describe, escape, find, model, pick, prompt, replay, sampling, select,
+    session, sessions, talk, thinking, tune, window,
 };
 
 /// Runs a command with these arguments, trimmed.
@@ -25,6 +25,7 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         CommandId::Prefill => Ok(talk::prefill(state, args)),
         CommandId::Stop => stop(state),
         CommandId::Answer => answer::end_thinking(state),
+        CommandId::Attach => attach::attach(args),
         CommandId::Prompt => prompt::show(state),
         CommandId::System => {
             talk::system(state, args);

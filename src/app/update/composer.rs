@@ -4,6 +4,7 @@
 use crate::app::command;
 use crate::app::draft::{Completion, Draft, Known};
 use crate::app::effect::Effect;
+use crate::app::notice::Level;
 use crate::app::state::{Looks, State};
 use crate::app::tuning::Tuning;
 use crate::domain::sampling::Parameter;
@@ -40,6 +41,17 @@ fn known<'a>(tuning: &'a Tuning, looks: &'a Looks) -> Known<'a> {
 pub(super) fn set(state: &mut State, text: String) -> Effect {
     state.draft.edited(text.clone(), known(&state.tuning, &state.looks));
     Effect::SetDraft(text)
+}
+
+/// The message comes back from an editor, or why not.
+pub(super) fn edited_outside(state: &mut State, edited: Result<String, String>) -> Vec<Effect> {
+    match edited {
+        Ok(text) => vec![set(state, text)],
+        Err(words) => {
+            state.tell(Level::Warn, words);
+            Vec::new()
+        }
+    }
 }
 
 /// Shows what was sent before.

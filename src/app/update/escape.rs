@@ -7,7 +7,7 @@ use crate::app::notice::Level;
 use crate::app::state::State;
 use crate::domain::inference::Command;
 
-use super::{answer, composer, model, pick, session, sessions, tune};
+use super::{answer, composer, drafts, model, pick, session, sessions, tune};
 
 /// Two interrupts this close are meant to end quipu.
 const TWICE: Duration = Duration::from_secs(2);
@@ -87,6 +87,9 @@ pub(super) fn terminate(state: &mut State, signal: i32) -> Vec<Effect> {
 pub(super) fn quit(state: &mut State, code: u8) -> Vec<Effect> {
     let loading = model::loading(state).map(Effect::Cancel);
     let mut effects: Vec<_> = loading.into_iter().chain(session::leave(state)).collect();
+    if state.keeping.on {
+        drafts::write(state, &mut effects);
+    }
     effects.push(Effect::Quit(code));
     effects
 }

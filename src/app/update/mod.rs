@@ -3,10 +3,12 @@
 //! A file below takes the state and returns effects; one that may decline returns an [`Outcome`].
 
 mod answer;
+mod attach;
 mod commands;
 mod composer;
 mod copy;
 pub mod describe;
+mod drafts;
 mod engine;
 mod escape;
 #[cfg(test)]
@@ -53,6 +55,7 @@ use super::state::{Overlay, State};
 use crate::domain::sampling::Step;
 use sessions::Deed;
 
+pub(in crate::app) use drafts::begin as begin_drafts;
 pub(in crate::app) use session::{ask_for, due};
 
 /// What came of something that was asked for: what is to be done, or why it is not.
@@ -81,6 +84,7 @@ impl Refusal {
 pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
     let mut effects = decide(state, msg);
     session::keep(state, &mut effects);
+    drafts::keep(state, &mut effects);
     effects
 }
 
@@ -99,6 +103,9 @@ fn decide(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::TypedOver(typed) => return typed_over(state, &typed),
         Msg::Grammar(read) => return sampling::grammar_read(state, read),
         Msg::Saved(what, written) => saved(state, &what, written),
+        Msg::Attached(read) => return attach::attached(state, read),
+        Msg::EditedOutside(edited) => return composer::edited_outside(state, edited),
+        Msg::Counted(revision, tokens) => state.draft.tokens = Some((revision, tokens)),
         Msg::Copied(words) => copy::copied(state, words),
         Msg::Terminate(signal) => return escape::terminate(state, signal),
     }
@@ -142,6 +149,7 @@ fn act(state: &mut State, action: Action) -> Vec<Effect> {
         Action::PageDown => return scroll::page(state, scroll::Direction::Down),
         Action::Top => return scroll::top(state),
         Action::Follow => return scroll::follow(state),
+        Action::Editor => return vec![Effect::EditOutside(state.draft.text.clone())],
         Action::Palette => pick::palette(state),
         Action::SearchHistory => {
             let outcome = pick::history(state);

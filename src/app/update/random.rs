@@ -243,6 +243,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => texts().prop_map(|text| Msg::TypedOver(Typed::Text(text))),
         1 => Just(Msg::TypedOver(Typed::Backspace)),
         1 => texts().prop_map(|text| Msg::Copied(Ok(text))),
+        1 => texts().prop_map(|text| Msg::EditedOutside(Ok(text))),
+        1 => any::<(u64, u32)>().prop_map(|(revision, tokens)| Msg::Counted(revision, tokens)),
         1 => Just(Msg::Prospect(std::sync::Arc::default())),
     ];
     let step = prop_oneof![
@@ -392,6 +394,9 @@ fn check_effects(state: &State, seen: &mut Seen, effects: &[Effect]) -> Result<(
             Effect::Store(_)
             | Effect::Engine(Command::Keep { .. })
             | Effect::SetDraft(_)
+            | Effect::Fold(_)
+            | Effect::ReadFile(_)
+            | Effect::EditOutside(_)
             | Effect::ReadGrammar { .. }
             | Effect::Save(_)
             | Effect::Theme(_)

@@ -7,7 +7,7 @@ use crate::app::state::State;
 use crate::domain::Role;
 
 use super::composer::Meant;
-use super::{Outcome, Refusal, answer, commands, composer, session};
+use super::{Outcome, Refusal, answer, attach, commands, composer, session};
 
 /// Sends the draft, or first takes the completion that is meant. A refused draft stays as it is.
 pub(super) fn send(state: &mut State) -> Vec<Effect> {
@@ -37,7 +37,14 @@ pub(super) fn send(state: &mut State) -> Vec<Effect> {
 
 fn line(state: &mut State, text: &str) -> Outcome {
     match command::parse(text) {
-        Line::Message(text) => message(state, text),
+        Line::Message(text) => match attach::named(text) {
+            Some((file, rest)) => {
+                let mut effects = attach::attach(file)?;
+                effects.insert(0, composer::set(state, rest.to_owned()));
+                Ok(effects)
+            }
+            None => message(state, text),
+        },
         Line::Command(id, args) => commands::run(state, id, args),
         Line::Unknown(name, near) => Err(unknown(name, near)),
     }

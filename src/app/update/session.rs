@@ -10,7 +10,7 @@ use crate::domain::Conversation;
 use crate::domain::inference::{Finish, Window};
 use crate::domain::session::{NotOpened, Opened, SessionKey, StoreCommand, StoreEvent, Titled, Which, title_of};
 
-use super::{Outcome, Refusal, answer, sessions, warm};
+use super::{Outcome, Refusal, answer, drafts, sessions, warm};
 
 /// How often an answer under way is given to the store.
 const CHECKPOINT: Duration = Duration::from_secs(1);
@@ -22,10 +22,11 @@ pub(super) fn keep(state: &mut State, effects: &mut Vec<Effect>) {
     }
 }
 
-/// When the answer under way is due to be kept.
+/// When the answer under way, or what is being written, is due to be kept.
 pub(in crate::app) fn due(state: &State) -> Option<Duration> {
     let waits = state.keeping.on && state.running.is_some() && !state.conversation.is_kept();
-    waits.then(|| state.keeping.checkpoint + CHECKPOINT)
+    let answer = waits.then(|| state.keeping.checkpoint + CHECKPOINT);
+    answer.into_iter().chain(drafts::due(state)).min()
 }
 
 /// What is to be kept now; with `all`, of the answer under way, too.
@@ -181,6 +182,7 @@ pub(super) fn told(state: &mut State, event: StoreEvent) -> Vec<Effect> {
         }
         StoreEvent::Listed { request, sessions } => sessions::listed(state, request, sessions),
         StoreEvent::Found { request, hits } => sessions::found(state, request, hits),
+        StoreEvent::Recalled { key, draft, sent } => return drafts::recalled(state, key, draft, sent),
         StoreEvent::Done(Ok(words)) => {
             state.tell(Level::Info, words);
             return sessions::refresh(state);

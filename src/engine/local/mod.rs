@@ -91,8 +91,12 @@ impl Local<'_> {
             match (command, &mut loaded) {
                 (Command::Load { turn, source, options }, loaded) => {
                     // The old model goes first: two rarely fit.
+                    self.ends.counter.set(None);
                     *loaded = None;
                     *loaded = self.load(turn, &source, &options);
+                    self.ends
+                        .counter
+                        .set(loaded.as_ref().map(|loaded| loaded.prompter.vocabulary.count()));
                 }
                 // Of no effect between turns; and without a model there is nothing to keep.
                 (Command::Tune(_) | Command::EndThinking { .. }, _) | (Command::Keep { .. }, None) => {}

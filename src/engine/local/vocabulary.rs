@@ -7,6 +7,7 @@ use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::token_type::LlamaTokenAttr;
 
+use crate::domain::counter::Count;
 use crate::domain::inference::{ChatMessage, Part, PromptToken, Report, Token};
 use crate::prompt::{MarkerKind, Markers, Rendered, TemplateError};
 use crate::text::thinking::Unit;
@@ -284,6 +285,12 @@ impl Vocabulary {
     pub(super) fn tokens_of(&self, text: &str, add_special: bool, parse_special: bool) -> Vec<Token> {
         let ids = self.model.vocab().tokenize(text.as_bytes(), add_special, parse_special);
         ids.into_iter().map(|t| Token(t.0)).collect()
+    }
+
+    /// Counts the tokens of a text that a person writes; it may be asked from another thread.
+    pub(super) fn count(&self) -> Count {
+        let model = self.model();
+        Box::new(move |text| model.vocab().tokenize(text.as_bytes(), false, false).len() as u32)
     }
 
     /// The same for a text that goes on after another. Vocabularies that put a space before a text would put one into the

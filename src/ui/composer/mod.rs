@@ -146,6 +146,12 @@ impl Composer {
         }
     }
 
+    /// Puts a text where the cursor is, folded however short it is.
+    pub fn fold(&mut self, text: &str) {
+        let mark = self.long.keep(text.to_owned());
+        self.area.insert_str(mark.encode_utf8(&mut [0; 4]));
+    }
+
     /// Whether the cursor is on the first row as it is wrapped on the screen.
     pub fn at_first_row(&self) -> bool {
         self.area.screen_cursor().row == 0

@@ -22,6 +22,7 @@ pub const DEFAULT: &[(Context, &str, Action)] = &[
     (Context::Chat, "alt-,", Action::VersionPrevious),
     (Context::Chat, "alt-.", Action::VersionNext),
     (Context::Chat, "ctrl-p", Action::Palette),
+    (Context::Chat, "ctrl-g", Action::Editor),
     (Context::Chat, "ctrl-r", Action::SearchHistory),
     (Context::Chat, "ctrl-t", Action::Run(CommandId::Tune)),
     (Context::Chat, "ctrl-f", Action::Run(CommandId::Find)),

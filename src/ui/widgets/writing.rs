@@ -25,6 +25,10 @@ pub(in crate::ui) fn draw(state: &State, composer: &Composer, look: Look<'_>, fr
         Some(folded) => block.title_bottom(Line::styled(words(folded), look.theme.style(Role::Dim)).right_aligned()),
         None => block,
     };
+    let block = match tokens(state) {
+        Some((words, role)) => block.title(Line::styled(words, look.theme.style(role)).right_aligned()),
+        None => block,
+    };
     let inner = block.inner(area);
     frame.render_widget(block, area);
     let inside = Rect {
@@ -36,6 +40,19 @@ pub(in crate::ui) fn draw(state: &State, composer: &Composer, look: Look<'_>, fr
     if focus {
         composer.place_cursor(frame, inside);
     }
+}
+
+/// How many tokens the message takes, as last counted, and whether there is room for them.
+fn tokens(state: &State) -> Option<(String, Role)> {
+    let (_, tokens) = state.draft.tokens.filter(|_| !state.draft.text.is_empty())?;
+    let context = state.engine.model()?.context;
+    let role = if state.context_used.saturating_add(tokens) < context {
+        Role::Dim
+    } else {
+        Role::NoticeWarn
+    };
+    let word = if tokens == 1 { "token" } else { "tokens" };
+    Some((format!(" {tokens} {word} "), role))
 }
 
 /// What the long texts come to that stand in the message as one character each.
