@@ -2,6 +2,7 @@
 
 use pretty_assertions::assert_eq;
 use quipu::app::state::Scroll;
+use quipu::run::Happening;
 
 use crate::harness::Harness;
 
@@ -132,4 +133,14 @@ fn a_file_goes_with_a_message() {
         "note.txt:\n```txt\nthe knotted cords\n```\nWhat is it?"
     );
     quipu.keys("/attach /nowhere<enter>").until_shown("cannot be attached");
+}
+
+#[test]
+fn settings_that_are_saved_hold_at_once() {
+    let mut quipu = Harness::new("[[answer]]\ntext = \"x\"");
+    let before = quipu.shell.surface().buffer()[(0, 0)].bg;
+    quipu.happen(Happening::SettingsSaved);
+    quipu.until(|shell| shell.surface().buffer()[(0, 0)].bg != before);
+    quipu.until_shown("a mistake on line 3");
+    assert_eq!(quipu.state().looks.theme, "night");
 }

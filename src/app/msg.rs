@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::domain::Preset;
 use crate::domain::inference::Event;
 use crate::domain::prospect::Prospect;
 use crate::domain::sampling::Grammar;
@@ -12,7 +13,7 @@ use super::action::Action;
 use super::effect::Keepable;
 use super::notice::Level;
 use super::sessions::Typed;
-use super::state::ViewInfo;
+use super::state::{Looks, ViewInfo};
 
 /// A file that goes with a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub enum Msg {
     Grammar(Result<Grammar, String>),
     /// This was written to the configuration, or could not be, in words.
     Saved(Keepable, Result<(), String>),
+    /// The settings were saved: how it looks now, and the presets there are.
+    Settled(Looks, Vec<Preset>),
     /// A file that goes with the message was read, or could not be, in words.
     Attached(Result<Attachment, String>),
     /// The message was edited outside, or could not be, in words.

@@ -86,6 +86,10 @@ pub struct Looks {
     pub theme: String,
     /// The names of all themes there are.
     pub themes: Vec<String>,
+    /// Whether lines and marks are drawn in ASCII.
+    pub ascii: bool,
+    /// Whether nothing turns while one waits.
+    pub still: bool,
 }
 
 /// The session that the conversation is.
@@ -375,6 +379,8 @@ impl ViewInfo {
 
 /// How often something that moves is drawn: quick enough to look alive, slow enough to cost nothing.
 const ANIMATION: Duration = Duration::from_millis(100);
+/// The same where nothing is to turn: only figures change.
+const STILL: Duration = Duration::from_secs(1);
 
 impl State {
     /// The state at start with what the settings say, and what to do first: load `model`.
@@ -474,7 +480,8 @@ impl State {
             || self.resuming.is_some()
             || self.keeping.opening.is_some();
         let moves = matches!(self.engine, Engine::Loading { .. }) || self.running.is_some() || aside;
-        let animation = moves.then(|| self.now + ANIMATION);
+        let pace = if self.looks.still { STILL } else { ANIMATION };
+        let animation = moves.then(|| self.now + pace);
         [animation, self.notices.changes_at(self.now), update::due(self)]
             .into_iter()
             .flatten()

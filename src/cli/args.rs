@@ -95,6 +95,9 @@ pub(super) struct Flags {
     /// Load files that are new here at once, without trying them in a process of their own first
     #[arg(long, global = true)]
     pub(super) no_probe: bool,
+    /// Chat line by line, in order and without panels, as screen readers want it
+    #[arg(long, global = true)]
+    pub(super) plain: bool,
     /// The theme: a name, or a file in the themes folder
     #[arg(long, global = true, value_name = "NAME")]
     pub(super) theme: Option<String>,

@@ -20,6 +20,7 @@ pub(super) fn of(args: &Args) -> Result<Layer, Stop> {
         thinking_budget: flags.thinking_budget.map(Amount::Exactly),
         probe: flags.no_probe.then_some(false),
         theme: flags.theme.clone(),
+        plain: flags.plain.then_some(true),
         ..Layer::default()
     };
     if let Some(name) = &flags.preset {

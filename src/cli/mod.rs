@@ -113,7 +113,11 @@ fn chat(args: &Args) -> Result<Exit, Stop> {
     }
     let dumb = env::var_os("TERM").is_none_or(|term| term == "dumb" || term.is_empty());
     let setup = Setup::new(args)?;
-    if dumb { setup.plain() } else { setup.chat() }
+    if dumb || setup.is_plain() {
+        setup.plain()
+    } else {
+        setup.chat(args)
+    }
 }
 
 /// Last words: help and version on standard output, everything else as an error.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Runtime;
 
 use crate::app::notice::Level;
-use crate::app::state::Options;
+use crate::app::state::{Looks, Options};
 use crate::app::tuning::Tuning;
 use crate::app::{Effect, Keepable, State};
 use crate::config::{self, Origin, Paths, Place, Problem, Settings, from_home};
@@ -20,7 +20,7 @@ use crate::domain::session::Which;
 use crate::engine::scripted::{self, Script};
 use crate::engine::{self, EngineHandle};
 use crate::models::{self, Resolved};
-use crate::run::{self, ChatOptions, Dresser, Keeper, Loader, Log};
+use crate::run::{self, ChatOptions, Dresser, Fresh, Keeper, Loader, Log, Settler};
 use crate::store::{self, Archive, Checkpoints, StoreHandle, StoreOptions};
 use crate::text::{sanitize, sanitize_line};
 use crate::ui::keymap::{Change, Keymap};
@@ -274,6 +274,11 @@ impl Setup {
             .map_or_else(|| env::temp_dir().join("quipu"), |paths| paths.cache().to_owned())
     }
 
+    /// Whether the chat is to go line by line.
+    pub(super) fn is_plain(&self) -> bool {
+        self.settings.plain
+    }
+
     /// Talks line by line, where the terminal cannot do more.
     pub(super) fn plain(self) -> Result<Exit, Stop> {
         self.tell_on_stderr();
@@ -286,7 +291,7 @@ impl Setup {
     }
 
     /// Opens the full-screen chat.
-    pub(super) fn chat(mut self) -> Result<Exit, Stop> {
+    pub(super) fn chat(mut self, args: &Args) -> Result<Exit, Stop> {
         let engine = self.start_engine()?;
         let store = self.start_store()?;
         let loader = self.loader();
@@ -304,7 +309,14 @@ impl Setup {
             loader,
             keeper: self.keeper(),
             dresser: self.dresser(),
-            themes: theme::names(self.paths.as_ref().map(Paths::themes).as_deref()),
+            looks: looks(&self.settings, self.paths.as_ref()),
+            settler: self.settler(args),
+            watched: self
+                .config
+                .iter()
+                .cloned()
+                .chain(self.paths.as_ref().map(Paths::themes))
+                .collect(),
             store,
             session: self.session.clone(),
             log: self.log.take(),
@@ -373,19 +385,34 @@ impl Setup {
     }
 
     fn keymap(&mut self) -> Keymap {
-        let bindings = self.settings.bindings.iter();
-        let changes: Vec<_> = bindings
-            .map(|binding| Change {
-                context: binding.context.clone(),
-                action: binding.action.clone(),
-                chords: binding.chords.clone(),
-                place: binding.place.to_string(),
-            })
-            .collect();
-        let (keymap, problems) = Keymap::with(&changes);
+        let (keymap, problems) = keymap(&self.settings);
         self.notices
             .extend(problems.into_iter().map(|problem| (Level::Warn, problem)));
         keymap
+    }
+
+    /// How settings that were saved are read again.
+    fn settler(&self, args: &Args) -> Settler {
+        let (file, paths, dresser) = (self.config.clone(), self.paths.clone(), self.dresser());
+        // The flags were read once without a fault.
+        let flags = layer::of(args).unwrap_or_default();
+        Arc::new(move || {
+            let origin = file.as_deref().map_or(Origin::Nowhere, Origin::Usual);
+            let (settings, problems) = config::load(origin, |name| env::var(name).ok(), flags.clone());
+            if let Some(problem) = problems.first() {
+                return Err(sanitize_line(&problem.to_string()).into_owned());
+            }
+            let (theme, warnings) = dresser(&settings.theme);
+            let (keymap, more) = keymap(&settings);
+            let problems = warnings.iter().chain(&more);
+            Ok(Fresh {
+                looks: looks(&settings, paths.as_ref()),
+                problems: problems.map(|words| sanitize_line(words).into_owned()).collect(),
+                presets: settings.presets,
+                keymap,
+                theme,
+            })
+        })
     }
 
     fn start_engine(&self) -> Result<EngineHandle, Stop> {
@@ -494,6 +521,34 @@ impl Setup {
             let _ = writeln!(io::stderr(), "quipu: {}", sanitize(text));
         }
     }
+}
+
+/// How the screen looks under these settings.
+fn looks(settings: &Settings, paths: Option<&Paths>) -> Looks {
+    let variable = |name| env::var(name).ok().filter(|value| !value.is_empty());
+    // The first that is set counts (POSIX, 8.2); none set is the C locale, in which terminals are UTF-8 today all the same.
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable);
+    let plain = locale.is_some_and(|locale| {
+        let locale = locale.to_lowercase();
+        !(locale.contains("utf-8") || locale.contains("utf8"))
+    });
+    Looks {
+        theme: settings.theme.clone(),
+        themes: theme::names(paths.map(Paths::themes).as_deref()),
+        ascii: settings.ascii.unwrap_or(plain),
+        still: !settings.motion,
+    }
+}
+
+/// The keys under these settings, and what is wrong with them.
+fn keymap(settings: &Settings) -> (Keymap, Vec<String>) {
+    let changes = settings.bindings.iter().map(|binding| Change {
+        context: binding.context.clone(),
+        action: binding.action.clone(),
+        chords: binding.chords.clone(),
+        place: binding.place.to_string(),
+    });
+    Keymap::with(&changes.collect::<Vec<_>>())
 }
 
 /// The form that the flags give to answers.

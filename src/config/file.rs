@@ -33,6 +33,8 @@ enum Field {
     Switch(fn(&mut Layer) -> &mut Option<bool>),
     Amount(Bounds, fn(&mut Layer) -> &mut Option<Amount>),
     Number(Bounds, fn(&mut Layer) -> &mut Option<u32>),
+    /// A switch, or the decision left to quipu.
+    Maybe(fn(&mut Layer) -> &mut Option<Option<bool>>),
     Preset,
     Overflow,
     Thinking,
@@ -177,8 +179,42 @@ pub(super) const KEYS: &[Key] = &[
         name: "mouse",
         variable: "QUIPU_MOUSE",
         default: "true",
-        help: "Whether the wheel scrolls the transcript. Selecting text then takes Shift in most terminals.",
+        help: "Whether the mouse is quipu's: the wheel scrolls, a click takes what is under it, and a drag copies. Selecting by the \
+               terminal itself then takes Shift in most of them.",
         field: Field::Switch(|layer| &mut layer.mouse),
+    },
+    Key {
+        section: "ui",
+        name: "plain",
+        variable: "QUIPU_PLAIN",
+        default: "false",
+        help: "Whether the chat goes line by line, in order and without panels, as screen readers want it. So it does in a terminal \
+               that cannot place a cursor.",
+        field: Field::Switch(|layer| &mut layer.plain),
+    },
+    Key {
+        section: "ui",
+        name: "vi",
+        variable: "QUIPU_VI",
+        default: "false",
+        help: "Whether messages are edited as in vi: Esc leaves writing, and letters then move and change.",
+        field: Field::Switch(|layer| &mut layer.vi),
+    },
+    Key {
+        section: "ui",
+        name: "motion",
+        variable: "QUIPU_MOTION",
+        default: "true",
+        help: "Whether something turns while one waits. Without, only figures change, once a second.",
+        field: Field::Switch(|layer| &mut layer.motion),
+    },
+    Key {
+        section: "ui",
+        name: "ascii",
+        variable: "QUIPU_ASCII",
+        default: "\"auto\"",
+        help: "Whether lines and marks are drawn in ASCII. \"auto\" does so where the locale is not UTF-8.",
+        field: Field::Maybe(|layer| &mut layer.ascii),
     },
 ];
 
@@ -193,6 +229,7 @@ impl Key {
         match self.field {
             Field::Text(_) => "a text in quotes".to_owned(),
             Field::Switch(_) => "true or false".to_owned(),
+            Field::Maybe(_) => "\"auto\", true or false".to_owned(),
             Field::Amount((min, max), _) => format!("\"auto\" or a whole number from {min} to {max}"),
             Field::Number((min, max), _) => format!("a whole number from {min} to {max}"),
             Field::Preset => "the name of a preset, in quotes".to_owned(),
@@ -209,6 +246,11 @@ impl Key {
         let accepted = match self.field {
             Field::Text(field) => plain(given).map(|text| *field(layer) = Some(text.to_owned())),
             Field::Switch(field) => given.switch().map(|on| *field(layer) = Some(on)),
+            Field::Maybe(field) => {
+                let auto = given.text().is_some_and(|text| text.eq_ignore_ascii_case("auto"));
+                let choice = if auto { Some(None) } else { given.switch().map(Some) };
+                choice.map(|choice| *field(layer) = Some(choice))
+            }
             Field::Amount(bounds, field) => amount(given, bounds).map(|amount| *field(layer) = Some(amount)),
             Field::Number((min, max), field) => {
                 let number = given.number().and_then(|text| text.parse().ok());

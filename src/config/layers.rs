@@ -70,8 +70,16 @@ pub struct Layer {
     pub states: Option<u32>,
     /// The theme.
     pub theme: Option<String>,
-    /// Whether the wheel scrolls.
+    /// Whether the mouse is ours.
     pub mouse: Option<bool>,
+    /// Whether the chat goes line by line.
+    pub plain: Option<bool>,
+    /// Whether messages are edited as in vi.
+    pub vi: Option<bool>,
+    /// Whether something turns while one waits.
+    pub motion: Option<bool>,
+    /// Whether lines and marks are drawn in ASCII.
+    pub ascii: Option<Option<bool>>,
     /// Own presets, for every layer to choose from.
     pub presets: Vec<Preset>,
     /// Own keys.
@@ -132,6 +140,10 @@ impl Layer {
         put(&mut settings.states, self.states.as_ref());
         put(&mut settings.probe, self.probe.as_ref());
         put(&mut settings.mouse, self.mouse.as_ref());
+        put(&mut settings.plain, self.plain.as_ref());
+        put(&mut settings.vi, self.vi.as_ref());
+        put(&mut settings.motion, self.motion.as_ref());
+        put(&mut settings.ascii, self.ascii.as_ref());
         settings.bindings.extend_from_slice(&self.bindings);
         self.cover_sampling(settings, place)
     }

@@ -9,6 +9,7 @@ use super::problem::Place;
 
 /// Every setting, resolved.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of its own in the file")]
 pub struct Settings {
     /// The model to start with: a file, or the name of the one that quipu brings along.
     pub model: String,
@@ -44,8 +45,16 @@ pub struct Settings {
     pub states: u32,
     /// The theme's name, or a file.
     pub theme: String,
-    /// Whether the wheel scrolls the transcript; selecting text then takes Shift in most terminals.
+    /// Whether the mouse is ours; selecting text by the terminal then takes Shift in most of them.
     pub mouse: bool,
+    /// Whether the chat goes line by line, as screen readers want it.
+    pub plain: bool,
+    /// Whether messages are edited as in vi.
+    pub vi: bool,
+    /// Whether something turns while one waits.
+    pub motion: bool,
+    /// Whether lines and marks are drawn in ASCII; `None` goes by the locale.
+    pub ascii: Option<bool>,
     /// The person's own keys, in the order of the file. What they mean is read where keys are known.
     pub bindings: Vec<Binding>,
 }
@@ -84,6 +93,10 @@ impl Default for Settings {
             states: 2048,
             theme: "quipu".to_owned(),
             mouse: true,
+            plain: false,
+            vi: false,
+            motion: true,
+            ascii: None,
             bindings: Vec::new(),
         }
     }

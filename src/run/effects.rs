@@ -8,14 +8,16 @@ use std::sync::mpsc::Sender;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::spawn_blocking;
 
+use crate::app::state::Looks;
 use crate::app::{Keepable, Msg};
 use crate::config::from_home;
+use crate::domain::Preset;
 use crate::domain::counter::Counter;
 use crate::domain::inference::{Cancel, Command, Event, Failure, FailureKind, LoadOptions, ModelSource, TurnId};
 use crate::domain::sampling::GrammarForm;
 use crate::domain::session::{StoreCommand, StoreEvent};
 
-use crate::ui::Theme;
+use crate::ui::{Keymap, Theme};
 
 use super::attach;
 use super::editor::Editor;
@@ -32,6 +34,24 @@ pub type Keeper = Arc<dyn Fn(&Keepable) -> Result<(), String> + Send + Sync>;
 /// Reads the theme of this name, complete in any case, with words on what is wrong with it. May take its time.
 pub type Dresser = Arc<dyn Fn(&str) -> (Theme, Vec<String>) + Send + Sync>;
 
+/// Settings that were read again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fresh {
+    /// The colours.
+    pub theme: Theme,
+    /// The keys.
+    pub keymap: Keymap,
+    /// The rest of how it looks.
+    pub looks: Looks,
+    /// The presets there are.
+    pub presets: Vec<Preset>,
+    /// What is wrong with them, in words.
+    pub problems: Vec<String>,
+}
+
+/// Reads the settings again, or says what is wrong with them. May take its time.
+pub type Settler = Arc<dyn Fn() -> Result<Fresh, String> + Send + Sync>;
+
 /// What effects reach.
 pub(super) struct Reach {
     pub(super) commands: Sender<Command>,
@@ -39,6 +59,7 @@ pub(super) struct Reach {
     pub(super) loader: Loader,
     pub(super) keeper: Keeper,
     pub(super) dresser: Dresser,
+    pub(super) settler: Settler,
     pub(super) to: UnboundedSender<Happening>,
     /// Keeps sessions, where they are kept.
     pub(super) store: Option<Sender<StoreCommand>>,
@@ -165,6 +186,12 @@ impl Reach {
             Happening::Message(Box::new(Msg::Saved(what, written)))
         };
         self.apart(work, otherwise);
+    }
+
+    /// Reads the settings again; it is told as [`Happening::Settled`].
+    pub(super) fn settle(&self) {
+        let settler = Arc::clone(&self.settler);
+        self.apart(move || Happening::Settled(settler().map(Box::new)), Happening::Written);
     }
 
     /// Reads a theme; it is told as [`Happening::Dressed`].

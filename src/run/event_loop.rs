@@ -25,7 +25,7 @@ use crate::store::StoreHandle;
 use super::clipboard::{self, Desktop, Route};
 use super::clock::{Clock, Pace};
 use super::editor::Editor;
-use super::effects::{Dresser, Gate, Keeper, Loader, Reach, gone, store_gone};
+use super::effects::{Dresser, Fresh, Gate, Keeper, Loader, Reach, Settler, gone, store_gone};
 use super::happening::Happening;
 use super::screen::Screen;
 use super::surface::Surface;
@@ -114,6 +114,8 @@ pub struct Parts<S> {
     pub keeper: Keeper,
     /// Reads themes.
     pub dresser: Dresser,
+    /// Reads the settings again.
+    pub settler: Settler,
     /// Where copies go.
     pub copies: Route,
     /// Has a person edit a text.
@@ -151,6 +153,7 @@ impl<S: Surface> Shell<S> {
                 loader: parts.loader,
                 keeper: parts.keeper,
                 dresser: parts.dresser,
+                settler: parts.settler,
                 to,
                 store,
                 gate: Gate::default(),
@@ -418,6 +421,13 @@ impl<S: Surface> Shell<S> {
                 }
                 self.pace.changed();
             }
+            Happening::SettingsSaved => self.reach.settle(),
+            Happening::Settled(Ok(fresh)) => self.settled(*fresh),
+            // Whoever writes a file may save it half done.
+            Happening::Settled(Err(words)) => {
+                let words = format!("{words}; what held before holds on");
+                self.message(Msg::Notice(Level::Warn, words));
+            }
             Happening::NotCopied(text) => {
                 let msg = self.copy_by_terminal(&text);
                 self.message(msg);
@@ -506,6 +516,19 @@ impl<S: Surface> Shell<S> {
                 Effect::Quit(code) => self.exit = Some(code),
             }
         }
+    }
+
+    /// Takes settings that were read again.
+    fn settled(&mut self, fresh: Fresh) {
+        // A theme that is only looked at stays until it is taken or left.
+        if !matches!(self.state.screen.overlay, Some(Overlay::Picker(_))) {
+            self.screen.set_theme(fresh.theme);
+        }
+        self.screen.set_keymap(fresh.keymap);
+        for words in fresh.problems {
+            self.message(Msg::Notice(Level::Warn, words));
+        }
+        self.message(Msg::Settled(fresh.looks, fresh.presets));
     }
 
     /// Copies to the desktop's clipboard, or where there is none to the terminal's.

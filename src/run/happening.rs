@@ -7,6 +7,8 @@ use crate::app::Msg;
 use crate::domain::inference::{Failure, LoadOptions, ModelSource, TurnId};
 use crate::ui::Theme;
 
+use super::effects::Fresh;
+
 /// Something for the loop.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Happening {
@@ -28,6 +30,10 @@ pub enum Happening {
     EditedOutside(Result<String, String>),
     /// The draft of this revision was counted, where a model was there to do it with.
     Counted(Option<(u64, u32)>),
+    /// The settings or a theme were saved.
+    SettingsSaved,
+    /// The settings were read again, or have a mistake, in words.
+    Settled(Result<Box<Fresh>, String>),
     /// The desktop could not take this to its clipboard.
     NotCopied(String),
     /// A model was looked for.

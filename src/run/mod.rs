@@ -16,6 +16,7 @@ mod output;
 mod panics;
 #[cfg(feature = "llama")]
 pub mod probe;
+mod reload;
 mod screen;
 mod signals;
 mod stderr;
@@ -26,6 +27,7 @@ pub mod vault;
 mod watch;
 
 use std::io::{self, IsTerminal, Write as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use thiserror::Error;
@@ -33,7 +35,7 @@ use tokio::runtime;
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::app::notice::Level;
-use crate::app::state::Options;
+use crate::app::state::{Looks, Options};
 use crate::app::tuning::Tuning;
 use crate::app::{Msg, State, update};
 use crate::domain::session::Which;
@@ -46,7 +48,7 @@ pub use attach::read as read_attachment;
 pub use clipboard::Route;
 pub use clock::{Clock, FRAME};
 pub use editor::{Editor, editor};
-pub use effects::{Dresser, Gate, Keeper, Loader, at_home, store_gone, ticket_of};
+pub use effects::{Dresser, Fresh, Gate, Keeper, Loader, Settler, at_home, store_gone, ticket_of};
 pub use event_loop::{Farewell, Parts, Shell};
 pub use grammar::read_grammar;
 pub use happening::Happening;
@@ -57,6 +59,7 @@ pub use surface::{Headless, Surface};
 
 use console::Console;
 use modes::Modes;
+use reload::Reload;
 
 /// Everything that a chat is started with, resolved.
 pub struct ChatOptions {
@@ -80,8 +83,12 @@ pub struct ChatOptions {
     pub keeper: Keeper,
     /// Reads themes.
     pub dresser: Dresser,
-    /// The names of the themes there are.
-    pub themes: Vec<String>,
+    /// How the screen looks, as far as it can be chosen.
+    pub looks: Looks,
+    /// Reads the settings again.
+    pub settler: Settler,
+    /// The files and folders that the settings come from.
+    pub watched: Vec<PathBuf>,
     /// Keeps sessions; without one nothing is kept.
     pub store: Option<StoreHandle>,
     /// The session to begin with; a new one where none is named.
@@ -150,14 +157,14 @@ async fn converse(chat: ChatOptions) -> Result<(u8, bool), RunError> {
     let modes = Modes::new(chat.mouse, &term);
     let surface = Console::open(modes, chat.log.as_ref(), &to).map_err(RunError::Terminal)?;
     let (mut state, mut effects) = State::start(chat.tuning, chat.options, chat.system, chat.model);
-    state.looks.theme.clone_from(&chat.theme.name);
-    state.looks.themes = chat.themes;
+    state.looks = chat.looks;
     if chat.store.is_some() {
         effects.extend(state.keep(store::now(), chat.session));
     }
     for (level, text) in chat.notices {
         effects.extend(update(&mut state, Msg::Notice(level, text)));
     }
+    let _watching = Reload::watch(&chat.watched, to.clone());
     let mut shell = Shell::new(Parts {
         state,
         screen: Screen::new(chat.theme, chat.keymap),
@@ -166,6 +173,7 @@ async fn converse(chat: ChatOptions) -> Result<(u8, bool), RunError> {
         loader: chat.loader,
         keeper: chat.keeper,
         dresser: chat.dresser,
+        settler: chat.settler,
         copies: Route::find(),
         editor: editor(),
         store: chat.store,

@@ -46,6 +46,11 @@ impl Screen {
         self.composer.text()
     }
 
+    /// Takes these keys from now on.
+    pub(super) fn set_keymap(&mut self, keymap: Keymap) {
+        self.keymap = keymap;
+    }
+
     /// Puts a text where the cursor is, folded.
     pub(super) fn fold(&mut self, text: &str) {
         self.composer.fold(text);

@@ -170,7 +170,8 @@ fn check(connection: &Connection) -> Result<(), StoreError> {
 pub(super) fn migrate(connection: &mut Connection, file: &Path, migrations: &[&str]) -> Result<(), StoreError> {
     let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     for (done, migration) in migrations.iter().enumerate().skip(version as usize) {
-        if done > 0 {
+        // What was begun just now has nothing to lose.
+        if version > 0 {
             back_up(connection, file, done)?;
         }
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;

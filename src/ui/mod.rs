@@ -1,5 +1,6 @@
 //! State to cells and keys to messages: theme, keymap, markdown, widgets. Reads the state and never changes it.
 
+mod ascii;
 pub mod composer;
 pub mod input;
 pub mod keymap;

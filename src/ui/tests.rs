@@ -666,3 +666,27 @@ fn an_answer_as_it_was_written() {
         insta::assert_snapshot!(format!("raw_{columns}"), shown(&state, columns, rows));
     }
 }
+
+#[test]
+fn everything_of_ours_can_be_drawn_in_ascii() {
+    let mut states = vec![ready(), tuned()];
+    let mut talking = ready();
+    talk(
+        &mut talking,
+        "hi",
+        "- one\n- [x] two\n\n> three\n\n---\n\n| a | b |\n|---|---|\n| c | d |\n\n```\nlong long long long long long long\n```\n",
+        None,
+    );
+    thinks(&mut talking, "so it is");
+    states.push(talking);
+    let mut listing = ready();
+    update(&mut listing, Msg::Action(Action::Palette));
+    states.push(listing);
+    for mut state in states {
+        state.looks.ascii = true;
+        for (columns, rows) in SIZES {
+            let screen = shown(&state, columns, rows);
+            assert!(screen.is_ascii(), "{screen}");
+        }
+    }
+}

@@ -9,6 +9,7 @@ use ratatui::widgets::Block;
 use crate::app::State;
 use crate::app::state::{Overlay, ViewInfo};
 
+use super::ascii;
 use super::composer::Composer;
 use super::keymap::Keymap;
 use super::theme::{Role, Theme};
@@ -85,6 +86,9 @@ impl View {
             Some(Overlay::Picker(list)) => picker::draw(list, look, frame, over),
             _ => text,
         };
+        if state.looks.ascii {
+            ascii::replace(frame.buffer_mut());
+        }
         info
     }
 

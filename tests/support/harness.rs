@@ -12,12 +12,12 @@ use std::time::Duration;
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use quipu::app::State;
-use quipu::app::state::Options;
+use quipu::app::state::{Looks, Options};
 use quipu::app::tuning::Tuning;
 use quipu::domain::inference::{Failure, ModelSource};
 use quipu::domain::session::Which;
 use quipu::engine::scripted::{self, Script};
-use quipu::run::{Clock, Farewell, Happening, Headless, Loader, Parts, Route, Screen, Shell};
+use quipu::run::{Clock, Farewell, Fresh, Happening, Headless, Loader, Parts, Route, Screen, Shell};
 use quipu::store::{StoreHandle, StoreOptions};
 use quipu::ui::{Keymap, theme};
 use tokio::runtime::{Builder, Runtime};
@@ -99,6 +99,18 @@ impl Harness {
             loader,
             keeper: Arc::new(|_| Ok(())),
             dresser: Arc::new(|name| theme::load(name, None)),
+            settler: Arc::new(|| {
+                Ok(Fresh {
+                    theme: theme::load("night", None).0,
+                    keymap: Keymap::default(),
+                    looks: Looks {
+                        theme: "night".to_owned(),
+                        ..Looks::default()
+                    },
+                    presets: Vec::new(),
+                    problems: vec!["a mistake on line 3".to_owned()],
+                })
+            }),
             copies: Route::Terminal,
             editor: Arc::new(|text| Ok(format!("{text} (edited)"))),
             store,

@@ -103,6 +103,10 @@ fn decide(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::TypedOver(typed) => return typed_over(state, &typed),
         Msg::Grammar(read) => return sampling::grammar_read(state, read),
         Msg::Saved(what, written) => saved(state, &what, written),
+        Msg::Settled(looks, presets) => {
+            state.looks = looks;
+            state.tuning.presets = presets;
+        }
         Msg::Attached(read) => return attach::attached(state, read),
         Msg::EditedOutside(edited) => return composer::edited_outside(state, edited),
         Msg::Counted(revision, tokens) => state.draft.tokens = Some((revision, tokens)),

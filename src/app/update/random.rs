@@ -10,7 +10,7 @@ use crate::app::command::COMMANDS;
 use crate::app::find::Found;
 use crate::app::notice::Level;
 use crate::app::sessions::Typed;
-use crate::app::state::{Engine, Overlay, Phase, Scroll, State, ViewInfo};
+use crate::app::state::{Engine, Looks, Overlay, Phase, Scroll, State, ViewInfo};
 use crate::app::{Effect, Msg, update};
 use crate::domain::inference::{
     BenchResult, Change, Command, Event, Failure, FailureKind, Finish, LoadStep, Part, PrefillProgress, PromptView,
@@ -243,6 +243,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => texts().prop_map(|text| Msg::TypedOver(Typed::Text(text))),
         1 => Just(Msg::TypedOver(Typed::Backspace)),
         1 => texts().prop_map(|text| Msg::Copied(Ok(text))),
+        1 => Just(Msg::Settled(Looks::default(), Vec::new())),
         1 => texts().prop_map(|text| Msg::EditedOutside(Ok(text))),
         1 => any::<(u64, u32)>().prop_map(|(revision, tokens)| Msg::Counted(revision, tokens)),
         1 => Just(Msg::Prospect(std::sync::Arc::default())),

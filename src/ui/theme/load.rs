@@ -14,10 +14,20 @@ use super::color::{NAMES, parse};
 use super::{Role, Theme};
 
 /// The themes that ship, the default first.
-pub const BUILT_IN: [(&str, &str); 3] = [
+pub const BUILT_IN: [(&str, &str); 13] = [
     ("quipu", include_str!("../../../themes/quipu.toml")),
     ("night", include_str!("../../../themes/night.toml")),
+    ("puna", include_str!("../../../themes/puna.toml")),
+    ("cochineal", include_str!("../../../themes/cochineal.toml")),
+    ("indigo", include_str!("../../../themes/indigo.toml")),
+    ("terrace", include_str!("../../../themes/terrace.toml")),
+    ("loom", include_str!("../../../themes/loom.toml")),
+    ("lucid", include_str!("../../../themes/lucid.toml")),
+    ("summit", include_str!("../../../themes/summit.toml")),
     ("paper", include_str!("../../../themes/paper.toml")),
+    ("salar", include_str!("../../../themes/salar.toml")),
+    ("maize", include_str!("../../../themes/maize.toml")),
+    ("noon", include_str!("../../../themes/noon.toml")),
 ];
 
 /// Longest chain of inheritance: far more than anyone needs, and an end to every circle.

@@ -55,7 +55,7 @@ fn quipu_uses_the_terminals_own_colours() {
 
 #[test]
 fn true_colour_themes_can_be_read() {
-    for name in ["night", "paper"] {
+    for (name, _) in BUILT_IN.into_iter().filter(|(name, _)| *name != "quipu") {
         let (theme, _) = load(name, None);
         let ground = theme.background().unwrap();
         for (role, role_name) in Role::ALL {
@@ -80,6 +80,83 @@ fn true_colour_themes_can_be_read() {
             assert!(
                 found >= least,
                 "{name}: {role_name} has a contrast of {found:.2}, needs {least}"
+            );
+        }
+    }
+}
+
+#[test]
+fn high_contrast_is_high() {
+    for name in ["summit", "noon"] {
+        let (theme, _) = load(name, None);
+        let ground = theme.background().unwrap();
+        for (role, role_name) in Role::ALL {
+            let style = theme.style(role);
+            let found = contrast(style.fg.unwrap(), style.bg.unwrap_or(ground));
+            let least = if matches!(role, Role::Rule | Role::TableBorder | Role::Border | Role::GaugeEmpty) {
+                4.5
+            } else {
+                7.0
+            };
+            assert!(
+                found >= least,
+                "{name}: {role_name} has a contrast of {found:.2}, needs {least}"
+            );
+        }
+    }
+}
+
+/// How a colour looks to eyes without the cones for long (`'p'`) or middle (`'d'`) waves: Machado, Oliveira and Fernandes 2009, severity
+/// 1.0, on linear light.
+fn seen_by(eyes: char, color: Color) -> [f64; 3] {
+    let Color::Rgb(r, g, b) = color else {
+        panic!("{color:?} is not a true colour")
+    };
+    let linear = [r, g, b].map(|c| (f64::from(c) / 255.0).powf(2.2));
+    let matrix = match eyes {
+        'p' => [
+            [0.152_286, 1.052_583, -0.204_868],
+            [0.114_503, 0.786_281, 0.099_216],
+            [-0.003_882, -0.048_116, 1.051_998],
+        ],
+        _ => [
+            [0.367_322, 0.860_646, -0.227_968],
+            [0.280_085, 0.672_501, 0.047_413],
+            [-0.011_820, 0.042_940, 0.968_881],
+        ],
+    };
+    matrix.map(|row| {
+        row.iter()
+            .zip(linear)
+            .map(|(m, c)| m * c)
+            .sum::<f64>()
+            .clamp(0.0, 1.0)
+            .powf(1.0 / 2.2)
+    })
+}
+
+#[test]
+fn one_theme_tells_its_words_apart_to_every_eye() {
+    let (theme, _) = load("lucid", None);
+    let told_apart = [
+        (Role::NoticeInfo, Role::NoticeWarn),
+        (Role::NoticeWarn, Role::NoticeError),
+        (Role::NoticeInfo, Role::NoticeError),
+        (Role::CodeKeyword, Role::CodeString),
+        (Role::CodeString, Role::CodeConstant),
+        (Role::CodeFunction, Role::CodeConstant),
+        (Role::Accent, Role::Link),
+        (Role::UserName, Role::ModelName),
+        (Role::GaugeFull, Role::GaugeEmpty),
+    ];
+    for eyes in ['p', 'd'] {
+        for (one, other) in told_apart {
+            let color = |role| seen_by(eyes, theme.style(role).fg.unwrap());
+            let (a, b) = (color(one), color(other));
+            let distance = a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+            assert!(
+                distance > 0.15,
+                "{one:?} and {other:?} are {distance:.2} apart to '{eyes}'"
             );
         }
     }

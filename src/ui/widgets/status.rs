@@ -223,5 +223,8 @@ fn last(state: &State, detail: Detail) -> Option<String> {
 /// A step of the animation, by the clock.
 fn spinner(state: &State) -> char {
     const STEPS: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+    if state.looks.still {
+        return '·';
+    }
     STEPS[(state.now.as_millis() / 100) as usize % STEPS.len()]
 }
