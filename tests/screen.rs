@@ -1,5 +1,6 @@
 //! Reading, finding and copying, by keys: the whole program on the scripted engine, without a terminal.
 
+use crossterm::event::{Event, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use pretty_assertions::assert_eq;
 use quipu::app::state::Scroll;
 use quipu::run::Happening;
@@ -143,4 +144,77 @@ fn settings_that_are_saved_hold_at_once() {
     quipu.until(|shell| shell.surface().buffer()[(0, 0)].bg != before);
     quipu.until_shown("a mistake on line 3");
     assert_eq!(quipu.state().looks.theme, "night");
+}
+
+/// The left button at a cell.
+fn mouse(quipu: &mut Harness, kind: MouseEventKind, (column, row): (u16, u16)) {
+    let event = MouseEvent {
+        kind,
+        column,
+        row,
+        modifiers: KeyModifiers::NONE,
+    };
+    quipu.happen(Happening::Input(Event::Mouse(event)));
+    quipu.rest();
+}
+
+/// Where these words stand.
+fn place(quipu: &Harness, words: &str) -> (u16, u16) {
+    let screen = quipu.screen();
+    let (row, line) = screen
+        .lines()
+        .enumerate()
+        .find(|(_, line)| line.contains(words))
+        .unwrap();
+    let column = line[..line.find(words).unwrap()].chars().count();
+    (column as u16, row as u16)
+}
+
+fn click(quipu: &mut Harness, words: &str) {
+    let at = place(quipu, words);
+    mouse(quipu, MouseEventKind::Down(MouseButton::Left), at);
+    mouse(quipu, MouseEventKind::Up(MouseButton::Left), at);
+}
+
+#[test]
+fn what_is_clicked_does_what_its_key_does() {
+    let mut quipu =
+        Harness::new("[[answer]]\ntext = \"the first\"\n[[answer]]\ntext = \"<think>so be it</think>the second\"");
+    quipu.keys("Go<enter>").keys("<alt-r>");
+    click(&mut quipu, "▸ thought");
+    quipu.shows("so be it");
+    click(&mut quipu, "‹ 2/2 ›");
+    quipu.shows("the first");
+    quipu.keys("<esc><ctrl-t>");
+    click(&mut quipu, "top-k");
+    assert_eq!(quipu.state().screen.tune.as_ref().unwrap().selected, 2);
+    quipu.keys("<esc><ctrl-p>");
+    click(&mut quipu, "answer again");
+    click(&mut quipu, "answer again");
+    assert_eq!(quipu.said().len(), 2, "another version");
+    quipu.shows("3/3");
+}
+
+#[test]
+fn what_the_mouse_marks_is_copied() {
+    let mut quipu = Harness::new("[[answer]]\ntext = \"knotted cords of wool\"");
+    quipu.keys("Go<enter>");
+    let (column, row) = place(&quipu, "knotted");
+    mouse(&mut quipu, MouseEventKind::Down(MouseButton::Left), (column, row));
+    mouse(&mut quipu, MouseEventKind::Drag(MouseButton::Left), (column + 6, row));
+    mouse(&mut quipu, MouseEventKind::Up(MouseButton::Left), (column + 6, row));
+    // Base64 of "knotted".
+    assert_eq!(quipu.shell.surface().copied(), ["\u{1b}]52;c;a25vdHRlZA==\u{1b}\\"]);
+}
+
+#[test]
+fn messages_fold() {
+    let text = "- line\\n".repeat(40);
+    let mut quipu = Harness::new(&format!("[[answer]]\ntext = \"{text}\""));
+    quipu.paste(&"word\n".repeat(50)).keys("<enter>");
+    quipu.keys("<alt-up><enter>").shows("▸ 39 more lines");
+    quipu.keys("<alt-up>").shows("▸ 44 more lines");
+    click(&mut quipu, "▸ 44 more lines");
+    quipu.keys("<esc>");
+    assert!(!quipu.screen().contains("44 more lines"));
 }

@@ -46,6 +46,8 @@ pub enum Action {
     SelectPrevious,
     /// Select the message below.
     SelectNext,
+    /// Fold the selected message, or unfold it.
+    Fold,
     /// Take the selected row of a panel.
     Take,
     /// Pin the selected session, or let it go.
@@ -126,6 +128,11 @@ pub const ACTIONS: &[(Action, &str, &str)] = &[
     ),
     (Action::SelectPrevious, "select-previous", "select the message above"),
     (Action::SelectNext, "select-next", "select the message below"),
+    (
+        Action::Fold,
+        "fold",
+        "fold the selected message or what was thought, or unfold it",
+    ),
     (Action::Take, "take", "take what is selected"),
     (Action::Pin, "pin-session", "put the session above the others, or back"),
     (

@@ -10,6 +10,7 @@ use crate::domain::sampling::Grammar;
 use crate::domain::session::StoreEvent;
 
 use super::action::Action;
+use super::click::{Click, Drag};
 use super::effect::Keepable;
 use super::notice::Level;
 use super::sessions::Typed;
@@ -35,6 +36,12 @@ pub enum Msg {
     Action(Action),
     /// The composer's text changed.
     Edited(String),
+    /// Something on the screen was clicked.
+    Click(Click),
+    /// The mouse marks a stretch of the screen, or none any more.
+    Drag(Option<Drag>),
+    /// The mouse let go of this text.
+    Marked(String),
     /// The transcript or the open overlay is to move by lines; down is positive.
     ScrollBy(i32),
     /// The engine told something.

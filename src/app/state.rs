@@ -1,5 +1,6 @@
 //! The whole state of the program as plain data. It is changed by `update` alone and read by the view.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use crate::domain::prospect::Prospect;
 use crate::domain::session::{Details, SessionId, SessionKey, Which};
 use crate::domain::{Answer, Conversation, MessageId};
 
+use super::click::Drag;
 use super::draft::Draft;
 use super::effect::Effect;
 use super::find::{Find, Found};
@@ -268,6 +270,12 @@ pub struct Screen {
     pub thoughts: bool,
     /// Whether answers are shown as they were written.
     pub raw: bool,
+    /// The messages that are folded although they would not be, or the other way round.
+    pub folds: BTreeSet<MessageId>,
+    /// The same of what was thought about them.
+    pub thought: BTreeSet<MessageId>,
+    /// What is marked with the mouse.
+    pub drag: Option<Drag>,
     /// What is looked for in the transcript.
     pub find: Option<Find>,
     /// The message that keys and commands are about.

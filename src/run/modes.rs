@@ -1,7 +1,7 @@
 //! The terminal's modes as bytes: what is switched on, and how every way out, the handler of fatal signals included, switches
 //! it off again. Plain constants, because a signal handler may not put anything together.
 //!
-//! Meanings: xterm's control sequences for 1049 (other screen), 25 (cursor), 1000 and 1006 (buttons and wheel, in decimal), 2004
+//! Meanings: xterm's control sequences for 1049 (other screen), 25 (cursor), 1002 and 1006 (buttons, wheel and dragging, in decimal), 2004
 //! (bracketed paste); 2026 is synchronized output; `CSI > 1 u` asks for keys to be told apart as the kitty protocol does.
 
 /// Switches off what a predecessor that was killed may have left on. Harmless where nothing is.
@@ -10,8 +10,8 @@ const CLEAN: &str = "\x1b\\\x1b[?2026l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?100
 /// The other screen, empty, without a cursor until a frame places it, and pastes in brackets.
 const OPEN: &str = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[?2004h";
 
-/// Buttons and the wheel. Not 1002 or 1003: every movement of the mouse would wake the program.
-const MOUSE: &str = "\x1b[?1000h\x1b[?1006h";
+/// Buttons and the wheel, and the pointer while a button is held. Not 1003: every movement of the mouse would wake the program.
+const MOUSE: &str = "\x1b[?1002h\x1b[?1006h";
 
 /// Shift-Enter told apart from Enter, Escape from the beginning of a sequence. Pushed without asking whether it is known:
 /// a terminal that does not know it does nothing, and asking can take seconds.

@@ -28,7 +28,7 @@ impl Screen {
 
     /// What an event of the terminal asks for.
     pub(super) fn read(&mut self, event: &Event, state: &State) -> Vec<Msg> {
-        input::read(event, state, &self.keymap, &mut self.composer)
+        input::read(event, state, &self.keymap, &mut self.composer, &self.view)
     }
 
     /// Draws the state and tells what it came to.

@@ -1,12 +1,14 @@
 //! What the terminal told becomes messages: the keymap first, then the composer. Decides nothing beyond that.
 
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseEventKind};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
+use crate::app::click::Drag;
 use crate::app::sessions::Typed;
 use crate::app::state::Overlay;
 use crate::app::tune::TunePanel;
 use crate::app::{Action, CommandId, Msg, State};
 
+use super::View;
 use super::composer::Composer;
 use super::keymap::{Context, KeyChord, Keymap};
 
@@ -14,7 +16,7 @@ use super::keymap::{Context, KeyChord, Keymap};
 const WHEEL: i32 = 3;
 
 /// Reads an event. The composer changes here, and what it then says goes with the messages.
-pub fn read(event: &Event, state: &State, keymap: &Keymap, composer: &mut Composer) -> Vec<Msg> {
+pub fn read(event: &Event, state: &State, keymap: &Keymap, composer: &mut Composer, view: &View) -> Vec<Msg> {
     match event {
         Event::Key(key) => key_pressed(*key, state, keymap, composer),
         // A paste only ever writes: it sends nothing and is no key.
@@ -26,11 +28,33 @@ pub fn read(event: &Event, state: &State, keymap: &Keymap, composer: &mut Compos
                 Vec::new()
             }
         }
-        Event::Mouse(mouse) => match mouse.kind {
-            MouseEventKind::ScrollUp => vec![Msg::ScrollBy(-WHEEL)],
-            MouseEventKind::ScrollDown => vec![Msg::ScrollBy(WHEEL)],
-            _ => Vec::new(),
-        },
+        Event::Mouse(mouse) => pointed(*mouse, state, view),
+        _ => Vec::new(),
+    }
+}
+
+/// What the mouse does. A click counts where the button is let go; between the two it marks what it is drawn over.
+fn pointed(mouse: MouseEvent, state: &State, view: &View) -> Vec<Msg> {
+    let at = (mouse.column, mouse.row);
+    match mouse.kind {
+        MouseEventKind::ScrollUp => vec![Msg::ScrollBy(-WHEEL)],
+        MouseEventKind::ScrollDown => vec![Msg::ScrollBy(WHEEL)],
+        MouseEventKind::Down(MouseButton::Left) => vec![Msg::Drag(Some(Drag { from: at, to: at }))],
+        MouseEventKind::Drag(MouseButton::Left) => {
+            let from = state.screen.drag.map_or(at, |drag| drag.from);
+            vec![Msg::Drag(Some(Drag { from, to: at }))]
+        }
+        MouseEventKind::Up(MouseButton::Left) => {
+            let Some(drag) = state.screen.drag else {
+                return Vec::new();
+            };
+            if drag.from != at {
+                let drag = Drag { to: at, ..drag };
+                return vec![Msg::Marked(view.marked(drag).unwrap_or_default())];
+            }
+            let click = view.hit(mouse.column, mouse.row).map(Msg::Click);
+            std::iter::once(Msg::Drag(None)).chain(click).collect()
+        }
         _ => Vec::new(),
     }
 }

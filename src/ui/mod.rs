@@ -2,6 +2,7 @@
 
 mod ascii;
 pub mod composer;
+mod hits;
 pub mod input;
 pub mod keymap;
 pub mod markdown;

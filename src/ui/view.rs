@@ -2,15 +2,18 @@
 //! rendered again. What a frame teaches goes back as a value.
 
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Block;
 
 use crate::app::State;
+use crate::app::click::{Click, Drag};
 use crate::app::state::{Overlay, ViewInfo};
 
 use super::ascii;
 use super::composer::Composer;
+use super::hits::{self, Hits};
 use super::keymap::Keymap;
 use super::theme::{Role, Theme};
 use super::transcript;
@@ -36,6 +39,9 @@ pub struct View {
     transcript: transcript::Cache,
     overlay: overlay::Cache,
     tune: tune::Cache,
+    hits: Hits,
+    /// The last frame, while something of it is marked.
+    frame: Option<Buffer>,
 }
 
 impl View {
@@ -51,6 +57,7 @@ impl View {
         let area = frame.area();
         let look = Look { theme, keymap };
         frame.buffer_mut().set_style(area, theme.style(Role::Text));
+        self.hits.clear();
         if area.width < LEAST.0 || area.height < LEAST.1 {
             too_small(area, look, frame);
             // Nothing was learnt: what was read is found again when there is room.
@@ -72,24 +79,48 @@ impl View {
                 height: above,
                 ..body
             };
-            self.tune
-                .draw(panel, state, look, frame, if beside { right } else { over });
+            let place = if beside { right } else { over };
+            self.hits.cover(place);
+            self.tune.draw(panel, state, look, frame, place, &mut self.hits);
         }
         let over = Rect {
             height: foot.y - area.y,
             ..area
         };
-        let open = state.screen.overlay.as_ref();
-        let text = self.overlay.draw(open, look, frame, over);
-        (info.overlay, info.overlay_viewport) = match open {
-            Some(Overlay::Sessions(list)) => sessions::draw(list, state, look, frame, over),
-            Some(Overlay::Picker(list)) => picker::draw(list, look, frame, over),
-            _ => text,
-        };
+        (info.overlay, info.overlay_viewport) = self.over(state, look, frame, over);
         if state.looks.ascii {
             ascii::replace(frame.buffer_mut());
         }
+        self.frame = state.screen.drag.map(|drag| {
+            let unmarked = frame.buffer_mut().clone();
+            hits::mark(frame.buffer_mut(), drag);
+            unmarked
+        });
         info
+    }
+
+    /// Draws what lies over the conversation; returns how much of it there is and how much of that fits.
+    fn over(&mut self, state: &State, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) -> (u32, u32) {
+        let open = state.screen.overlay.as_ref();
+        let text = self.overlay.draw(open, look, frame, area);
+        if open.is_some() {
+            self.hits.cover(area);
+        }
+        match open {
+            Some(Overlay::Sessions(list)) => sessions::draw(list, state, look, frame, area, &mut self.hits),
+            Some(Overlay::Picker(list)) => picker::draw(list, look, frame, area, &mut self.hits),
+            _ => text,
+        }
+    }
+
+    /// What the last frame drew at a cell.
+    pub(in crate::ui) fn hit(&self, column: u16, row: u16) -> Option<Click> {
+        self.hits.at(column, row)
+    }
+
+    /// The text that is marked in the last frame.
+    pub(in crate::ui) fn marked(&self, drag: Drag) -> Option<String> {
+        self.frame.as_ref().map(|frame| hits::text(frame, drag))
     }
 
     /// Draws the conversation and what is being written; also returns the lines above that.
@@ -114,12 +145,13 @@ impl View {
             Constraint::Length(rows + 2),
         ])
         .areas(area);
-        let info = self.transcript.draw(state, look, frame, middle);
+        let info = self.transcript.draw(state, look, frame, middle, &mut self.hits);
         match &state.screen.find {
             Some(find) => finding::draw(find, info.found, look, frame, Rect { height: 1, ..word }),
             None => frame.render_widget(ratatui::text::Text::from(notice), word),
         }
         writing::draw(state, composer, look, frame, bottom);
+        self.hits.add(bottom, Click::Composer);
         let above = Rect {
             y: 0,
             height: bottom.y,

@@ -4,6 +4,7 @@
 
 mod answer;
 mod attach;
+mod click;
 mod commands;
 mod composer;
 mod copy;
@@ -93,6 +94,12 @@ fn decide(state: &mut State, msg: Msg) -> Vec<Effect> {
         // Time never runs backwards here, whatever a clock says.
         Msg::Tick(now) => state.now = state.now.max(now),
         Msg::Edited(text) => composer::edited(state, text),
+        Msg::Click(what) => {
+            let outcome = click::clicked(state, what);
+            return settle(state, outcome);
+        }
+        Msg::Drag(drag) => click::dragged(state, drag),
+        Msg::Marked(text) => return click::marked(state, &text),
         Msg::ScrollBy(lines) => return scroll::by(state, i64::from(lines)),
         Msg::Viewed(info) => scroll::viewed(state, info),
         Msg::Notice(level, text) => state.tell(level, text),
@@ -133,6 +140,7 @@ fn act(state: &mut State, action: Action) -> Vec<Effect> {
         }
         Action::SelectPrevious => select::step(state, select::Direction::Up),
         Action::SelectNext => select::step(state, select::Direction::Down),
+        Action::Fold => click::fold(state),
         Action::Take => return take(state),
         Action::Pin => return deed(state, Deed::Pin),
         Action::Archive => return deed(state, Deed::Archive),

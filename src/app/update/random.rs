@@ -6,12 +6,14 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use crate::app::action::{ACTIONS, Action};
+use crate::app::click::Click;
 use crate::app::command::COMMANDS;
 use crate::app::find::Found;
 use crate::app::notice::Level;
 use crate::app::sessions::Typed;
 use crate::app::state::{Engine, Looks, Overlay, Phase, Scroll, State, ViewInfo};
 use crate::app::{Effect, Msg, update};
+use crate::domain::MessageId;
 use crate::domain::inference::{
     BenchResult, Change, Command, Event, Failure, FailureKind, Finish, LoadStep, Part, PrefillProgress, PromptView,
     Said, Stats, Token, TurnId, Window,
@@ -205,6 +207,21 @@ fn actions() -> impl Strategy<Value = Action> {
     proptest::sample::select(plain.chain(commands).collect::<Vec<_>>())
 }
 
+fn clicks() -> impl Strategy<Value = Click> {
+    let id = || (0_u32..6).prop_map(MessageId);
+    prop_oneof![
+        id().prop_map(Click::Message),
+        id().prop_map(Click::VersionBefore),
+        id().prop_map(Click::VersionAfter),
+        id().prop_map(Click::Fold),
+        id().prop_map(Click::Thinking),
+        (0_usize..50).prop_map(Click::Row),
+        (0_usize..50, 0_u16..1200).prop_map(|(row, along)| Click::Slider(row, along)),
+        Just(Click::More),
+        Just(Click::Composer),
+    ]
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Told(Event, Of),
@@ -243,6 +260,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => texts().prop_map(|text| Msg::TypedOver(Typed::Text(text))),
         1 => Just(Msg::TypedOver(Typed::Backspace)),
         1 => texts().prop_map(|text| Msg::Copied(Ok(text))),
+        1 => texts().prop_map(Msg::Marked),
+        2 => clicks().prop_map(Msg::Click),
         1 => Just(Msg::Settled(Looks::default(), Vec::new())),
         1 => texts().prop_map(|text| Msg::EditedOutside(Ok(text))),
         1 => any::<(u64, u32)>().prop_map(|(revision, tokens)| Msg::Counted(revision, tokens)),

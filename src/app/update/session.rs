@@ -106,6 +106,8 @@ fn enter_as(state: &mut State, key: SessionKey, conversation: Conversation, sess
     state.screen.overlay = None;
     state.screen.selected = None;
     state.screen.editing = None;
+    state.screen.folds.clear();
+    state.screen.thought.clear();
     state.context_used = 0;
     state.window = Window::default();
 }

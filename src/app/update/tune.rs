@@ -9,7 +9,7 @@ use crate::app::sessions::Typed;
 use crate::app::state::State;
 use crate::app::tune::TunePanel;
 use crate::domain::prospect::Prospect;
-use crate::domain::sampling::{Parameter, Refused, Step};
+use crate::domain::sampling::{Kind, Parameter, Refused, Step};
 
 use super::{Outcome, Refusal, sampling};
 
@@ -133,6 +133,16 @@ pub(super) fn take(state: &mut State) -> Outcome {
         }
         (None, _) => Ok(Vec::new()),
     }
+}
+
+/// Gives a parameter this value.
+pub(super) fn put(state: &mut State, parameter: &'static Parameter, value: f32) -> Outcome {
+    let text = match parameter.kind {
+        Kind::Whole { .. } => format!("{value:.0}"),
+        // Through text, so that 0.8 stays 0.8.
+        _ => format!("{value:.2}").parse::<f32>().unwrap_or(value).to_string(),
+    };
+    change(state, parameter, |settings| parameter.set(settings, &text))
 }
 
 /// Changes a setting; says why where it is refused.

@@ -66,6 +66,7 @@ pub const DEFAULT: &[(Context, &str, Action)] = &[
     (Context::Selected, "down", Action::SelectNext),
     (Context::Selected, "left", Action::VersionPrevious),
     (Context::Selected, "right", Action::VersionNext),
+    (Context::Selected, "enter", Action::Fold),
     (Context::Selected, "y", Action::Run(CommandId::Copy)),
     (Context::Selected, "e", Action::Run(CommandId::Edit)),
     (Context::Selected, "f", Action::Run(CommandId::Fork)),

@@ -4,20 +4,25 @@
 use ratatui::text::Line;
 
 use crate::app::State;
+use crate::app::click::Click;
 use crate::app::state::Scroll;
-use crate::domain::{Conversation, MessageId};
+use crate::domain::{Conversation, MessageId, Role};
 use crate::ui::theme::Theme;
 use crate::ui::view::Look;
 
 use super::body::Body;
 use super::place::Place;
-use super::words::{Version, is_noted};
+use super::words::{Version, is_noted, is_open};
 
 /// Lines of a message besides its text: its header and the blank one at its end.
 const AROUND: u32 = 2;
 
 /// Lines about its thinking besides that: the one that sums it up and the blank one at its end.
 const AROUND_THOUGHTS: u32 = 2;
+
+/// Lines of a question from which on it is folded by itself, and those that are shown then.
+const LONG: usize = 24;
+const SHORT: usize = 6;
 
 /// Columns that the bar beside thinking takes.
 pub(super) const BAR: u16 = 2;
@@ -74,6 +79,10 @@ struct Seen {
     noted: bool,
     /// Whether it is shown as it was written.
     raw: bool,
+    /// Whether it is folded where it would not be, or the other way round.
+    turned: bool,
+    /// Whether it is a person's.
+    asked: bool,
 }
 
 impl Entry {
@@ -91,12 +100,38 @@ impl Entry {
     /// Lines from its header to the blank one at its end.
     pub(super) fn height(&self) -> u32 {
         let note = u32::from(self.seen.is_some_and(|seen| seen.noted));
-        self.thinking() + self.body.lines().len() as u32 + note + AROUND
+        let fold = u32::from(self.folded().is_some());
+        self.thinking() + self.shown().len() as u32 + fold + note + AROUND
     }
 
     /// Lines from its header to its text.
     pub(super) fn ahead(&self) -> u32 {
         1 + self.thinking()
+    }
+
+    /// How many lines are not shown, where it is folded.
+    pub(super) fn folded(&self) -> Option<usize> {
+        let lines = self.body.lines().len();
+        let seen = self.seen.filter(|seen| !seen.grows)?;
+        // What goes with a question is a page or more, and was read before.
+        let (long, most) = (seen.asked && lines > LONG, if seen.asked { SHORT } else { 1 });
+        (long != seen.turned && lines > most).then(|| lines - most)
+    }
+
+    /// The lines of the text that are shown.
+    pub(super) fn shown(&self) -> &[Line<'static>] {
+        let lines = self.body.lines();
+        &lines[..lines.len() - self.folded().unwrap_or(0)]
+    }
+
+    /// What a click means on a line of it, counted from its header.
+    pub(super) fn click(&self, line: usize) -> Option<Click> {
+        let fold = self.ahead() as usize + self.shown().len();
+        match line {
+            1 if self.has_thoughts() => Some(Click::Thinking(self.id)),
+            _ if line == fold && self.folded().is_some() => Some(Click::Fold(self.id)),
+            _ => None,
+        }
     }
 
     /// Whether there is thinking.
@@ -128,7 +163,9 @@ impl Entry {
         let seen = Seen {
             length: message.text.len(),
             thinking: thinking.map(|thinking| thinking.text.len()),
-            unfolded: state.screen.thoughts,
+            unfolded: is_open(self.id, state),
+            turned: state.screen.folds.contains(&self.id),
+            asked: message.role == Role::User,
             grows: running.is_some_and(|running| running.answer == self.id),
             noted: is_noted(message, state),
             raw: state.screen.raw,
@@ -205,7 +242,7 @@ impl Layout {
     pub(super) fn texts_from(&self, line: u32) -> impl Iterator<Item = (u32, &Line<'static>)> {
         self.from(line).flat_map(|(_, entry)| {
             let thoughts = (entry.start() + 2..).zip(entry.thoughts.lines());
-            thoughts.chain((entry.start() + entry.ahead()..).zip(entry.body.lines()))
+            thoughts.chain((entry.start() + entry.ahead()..).zip(entry.shown()))
         })
     }
 

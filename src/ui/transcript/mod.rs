@@ -11,9 +11,11 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
+use crate::app::click::Click;
 use crate::app::find::{Find, Found};
 use crate::app::state::ViewInfo;
 use crate::app::{Action, State};
+use crate::ui::hits::Hits;
 use crate::ui::markdown::wrap::columns;
 use crate::ui::theme::Role;
 use crate::ui::view::Look;
@@ -34,7 +36,14 @@ pub(in crate::ui) struct Cache {
 
 impl Cache {
     /// Draws what is visible and says how much there is.
-    pub(in crate::ui) fn draw(&mut self, state: &State, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) -> ViewInfo {
+    pub(in crate::ui) fn draw(
+        &mut self,
+        state: &State,
+        look: Look<'_>,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        hits: &mut Hits,
+    ) -> ViewInfo {
         if state.conversation.tip().is_none() {
             *self = Self::default();
             welcome::draw(state, look, frame, area);
@@ -58,9 +67,9 @@ impl Cache {
             let (revision, layout) = (self.layout.revision(), &self.layout);
             self.finder.update(find, revision, top + viewport, layout.texts())
         });
-        self.draw_messages(state, look, frame, text, (top, found));
+        self.draw_messages(state, look, frame, text, (top, found), hits);
         if top < end {
-            more_below(look, frame, area);
+            more_below(look, frame, area, hits);
         }
         ViewInfo {
             transcript: total,
@@ -80,12 +89,13 @@ impl Cache {
         frame: &mut Frame<'_>,
         area: Rect,
         (top, found): (u32, Option<Found>),
+        hits: &mut Hits,
     ) {
         let below = top + u32::from(area.height);
         let seen = self.layout.from(top).take_while(|(_, entry)| entry.start() < below);
         let seen: Vec<usize> = seen.map(|(at, _)| at).collect();
         for at in seen {
-            self.draw_message(at, state, look, frame, area, top);
+            self.draw_message(at, state, look, frame, area, top, hits);
         }
         if let Some(find) = &state.screen.find {
             self.draw_found(find, found, look, frame, area, top);
@@ -124,30 +134,47 @@ impl Cache {
     }
 
     /// Draws what is visible of a message.
-    fn draw_message(&mut self, at: usize, state: &State, look: Look<'_>, frame: &mut Frame<'_>, area: Rect, top: u32) {
+    #[allow(clippy::too_many_arguments, reason = "all that a frame draws with, and where")]
+    fn draw_message(
+        &mut self,
+        at: usize,
+        state: &State,
+        look: Look<'_>,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        top: u32,
+        hits: &mut Hits,
+    ) {
         let version = self.layout.version(at, &state.conversation);
         let Some(entry) = self.layout.entry(at) else { return };
         let Some(message) = state.conversation.get(entry.id) else {
             return;
         };
-        let head = words::header(message, version, look, area.width);
-        let note = words::note(message, state).map(|words| Line::styled(words, look.theme.style(Role::Dim)));
         let dim = look.theme.style(Role::Dim);
+        let head = words::header(message, version, look, area.width);
+        let note = words::note(message, state).map(|words| Line::styled(words, dim));
         let summary = words::thinking(message, state, look, area.width).map(|words| Line::styled(words, dim));
         let summary = summary.filter(|_| entry.has_thoughts());
         let blank = entry.has_thoughts().then(Line::default);
+        let folded = entry.folded().map(|more| Line::styled(words::folded(more), dim));
         let thoughts = entry.thoughts.lines();
         let lines = std::iter::once(&head)
             .chain(&summary)
             .chain(thoughts)
             .chain(&blank)
-            .chain(entry.body.lines())
+            .chain(entry.shown())
+            .chain(&folded)
             .chain(&note);
         let above = top.saturating_sub(entry.start());
         let first = area.y + entry.start().saturating_sub(top) as u16;
         let left_out = at < state.window.left_out as usize;
         for (y, (number, line)) in (first..area.bottom()).zip(lines.enumerate().skip(above as usize)) {
             let row = Rect { y, height: 1, ..area };
+            if number == 0 {
+                words::hits(message.id, &head, version, row, hits);
+            } else if let Some(click) = entry.click(number) {
+                hits.add(row, click);
+            }
             if (2..2 + thoughts.len()).contains(&number) {
                 frame.render_widget(Line::raw("│"), row);
                 let beside = Rect {
@@ -172,7 +199,7 @@ impl Cache {
 }
 
 /// A word at the bottom right that the transcript goes on.
-fn more_below(look: Look<'_>, frame: &mut Frame<'_>, area: Rect) {
+fn more_below(look: Look<'_>, frame: &mut Frame<'_>, area: Rect, hits: &mut Hits) {
     let key = look.keymap.hint(Action::Follow);
     let words = format!(" ↓ more ({key}) ");
     let width = (columns(&words) as u16).min(area.width);
@@ -182,5 +209,6 @@ fn more_below(look: Look<'_>, frame: &mut Frame<'_>, area: Rect) {
         width,
         height: 1,
     };
+    hits.add(place, Click::More);
     frame.render_widget(Line::styled(words, look.theme.style(Role::Accent)), place);
 }

@@ -1,13 +1,16 @@
 //! What stands above and beneath the text of a message: who spoke, what is known of the answer, what is being done for it or
 //! how it ended. Made for every frame anew, for the few messages that are seen.
 
+use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
+use crate::app::click::Click;
 use crate::app::state::{Phase, Running};
 use crate::app::{Action, CommandId, State};
 use crate::domain::inference::{Finish, rate};
-use crate::domain::{Message, Role as Speaker};
+use crate::domain::{Message, MessageId, Role as Speaker};
 use crate::text::sanitize_line;
+use crate::ui::hits::Hits;
 use crate::ui::markdown::wrap::columns;
 use crate::ui::theme::Role;
 use crate::ui::view::Look;
@@ -43,6 +46,36 @@ pub(super) fn header(message: &Message, version: Version, look: Look<'_>, width:
     ])
 }
 
+/// What of the header can be clicked: the mark of its versions by halves, and the rest as the message.
+pub(super) fn hits(id: MessageId, head: &Line<'_>, version: Version, row: Rect, hits: &mut Hits) {
+    hits.add(row, Click::Message(id));
+    let mark = mark(version);
+    let text = head.to_string();
+    let Some(at) = text.rfind(&mark).filter(|_| version.of > 1) else {
+        return;
+    };
+    let (x, width) = (row.x + columns(&text[..at]) as u16, columns(&mark) as u16);
+    let half = width / 2;
+    let left = Rect { x, width: half, ..row };
+    let right = Rect {
+        x: x + half,
+        width: width - half,
+        ..row
+    };
+    hits.add(left, Click::VersionBefore(id));
+    hits.add(right, Click::VersionAfter(id));
+}
+
+/// Which version it is, as it is shown.
+fn mark(version: Version) -> String {
+    format!("‹ {}/{} ›", version.number, version.of)
+}
+
+/// What stands for the lines of a folded message that are not shown.
+pub(super) fn folded(more: usize) -> String {
+    format!("▸ {more} more {}", if more == 1 { "line" } else { "lines" })
+}
+
 /// Version, tokens and speed of an answer.
 fn facts(message: &Message, version: Version) -> String {
     let Some(answer) = &message.answer else {
@@ -50,7 +83,7 @@ fn facts(message: &Message, version: Version) -> String {
     };
     let mut facts = Vec::new();
     if version.of > 1 {
-        facts.push(format!("‹ {}/{} ›", version.number, version.of));
+        facts.push(mark(version));
     }
     if !answer.tokens.is_empty() {
         facts.push(format!("{} tok", answer.tokens.len()));
@@ -61,12 +94,17 @@ fn facts(message: &Message, version: Version) -> String {
     facts.join("  ")
 }
 
+/// Whether what the model thought is shown.
+pub(super) fn is_open(id: MessageId, state: &State) -> bool {
+    state.screen.thoughts != state.screen.thought.contains(&id)
+}
+
 /// How long the model thought, or thinks already, and the key that shows it.
 pub(super) fn thinking(message: &Message, state: &State, look: Look<'_>, width: u16) -> Option<String> {
     let answer = message.answer.as_ref()?;
     let thought = &answer.thinking;
     let under_way = running(message, state).is_some() && state.is_thinking();
-    let mark = if state.screen.thoughts { '▾' } else { '▸' };
+    let mark = if is_open(message.id, state) { '▾' } else { '▸' };
     let seconds = thought.time.as_secs_f64();
     let budget = state.options.thinking_budget.filter(|_| under_way);
     let of = budget.map_or_else(String::new, |budget| format!(" of {budget}"));

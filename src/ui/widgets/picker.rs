@@ -5,8 +5,10 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 
 use crate::app::Action;
+use crate::app::click::Click;
 use crate::app::picker::{Choice, Pick, Picker};
 use crate::text::sanitize_line;
+use crate::ui::hits::Hits;
 use crate::ui::markdown::wrap::{columns, shorten};
 use crate::ui::theme::Role;
 use crate::ui::view::Look;
@@ -24,7 +26,13 @@ const AROUND: u16 = 4;
 const NAMES: usize = 28;
 
 /// Draws it over `area`; returns how many rows there are and how many fit.
-pub(in crate::ui) fn draw(picker: &Picker, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) -> (u32, u32) {
+pub(in crate::ui) fn draw(
+    picker: &Picker,
+    look: Look<'_>,
+    frame: &mut Frame<'_>,
+    area: Rect,
+    hits: &mut Hits,
+) -> (u32, u32) {
     let margin = if area.width < NARROW { 0 } else { 4 };
     let width = area.width.saturating_sub(2 * margin).min(WIDEST);
     // As high as all rows need, so that it does not jump while one types.
@@ -47,11 +55,11 @@ pub(in crate::ui) fn draw(picker: &Picker, look: Look<'_>, frame: &mut Frame<'_>
     let inside = boxed(picker.title, Some(foot), look, frame, place);
     let [line, rows] = Layout::vertical([Constraint::Length(2), Constraint::Min(0)]).areas(inside);
     field::draw("", &picker.query, look, frame, Rect { height: 1, ..line });
-    draw_rows(picker, look, frame, rows);
+    draw_rows(picker, look, frame, rows, hits);
     (picker.fitting().len() as u32, u32::from(rows.height))
 }
 
-fn draw_rows(picker: &Picker, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) {
+fn draw_rows(picker: &Picker, look: Look<'_>, frame: &mut Frame<'_>, area: Rect, hits: &mut Hits) {
     let all = picker.fitting();
     if all.len() == 0 {
         let words = Line::styled("nothing like it", look.theme.style(Role::Dim));
@@ -79,6 +87,7 @@ fn draw_rows(picker: &Picker, look: Look<'_>, frame: &mut Frame<'_>, area: Rect)
         .min(NAMES);
     for (y, (at, row)) in (area.y..area.bottom()).zip(shown.into_iter().enumerate()) {
         let place = Rect { y, height: 1, ..area };
+        hits.add(place, Click::Row(top + at));
         frame.render_widget(line(row, names, look, usize::from(area.width)), place);
         if top + at == picker.selected {
             frame.buffer_mut().set_style(place, look.theme.style(Role::Selection));

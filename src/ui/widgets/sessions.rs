@@ -7,11 +7,13 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
+use crate::app::click::Click;
 use crate::app::sessions::{Row, SessionList};
 use crate::app::{Action, State};
 use crate::domain::Bytes;
 use crate::domain::session::{Hit, Summary};
 use crate::text::sanitize_line;
+use crate::ui::hits::Hits;
 use crate::ui::markdown::wrap::{columns, shorten};
 use crate::ui::theme::Role;
 use crate::ui::view::Look;
@@ -38,6 +40,7 @@ pub(in crate::ui) fn draw(
     look: Look<'_>,
     frame: &mut Frame<'_>,
     area: Rect,
+    hits: &mut Hits,
 ) -> (u32, u32) {
     let margin = if area.width < NARROW { 0 } else { 2 };
     let width = area.width.saturating_sub(2 * margin).min(WIDEST);
@@ -61,7 +64,7 @@ pub(in crate::ui) fn draw(
     let [line, rows, foot] =
         Layout::vertical([Constraint::Length(2), Constraint::Min(1), Constraint::Length(known)]).areas(inside);
     typed(list, look, frame, line);
-    draw_rows(list, state, look, frame, rows);
+    draw_rows(list, state, look, frame, rows, hits);
     if known > 0 {
         selected(list, look, frame, foot);
     }
@@ -98,7 +101,7 @@ fn typed(list: &SessionList, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) 
     field::draw(label, text, look, frame, Rect { height: 1, ..area });
 }
 
-fn draw_rows(list: &SessionList, state: &State, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) {
+fn draw_rows(list: &SessionList, state: &State, look: Look<'_>, frame: &mut Frame<'_>, area: Rect, hits: &mut Hits) {
     let rows: Vec<_> = list.rows().collect();
     if rows.is_empty() {
         let words = match (list.there, list.searching, list.query.is_empty()) {
@@ -121,6 +124,7 @@ fn draw_rows(list: &SessionList, state: &State, look: Look<'_>, frame: &mut Fram
         .min(rows.len().saturating_sub(height));
     for (y, (at, row)) in (area.y..area.bottom()).zip(rows.iter().enumerate().skip(top)) {
         let place = Rect { y, height: 1, ..area };
+        hits.add(place, Click::Row(at));
         let width = usize::from(area.width);
         let line = match row {
             Row::Session(session) => of_session(session, state, look, width),

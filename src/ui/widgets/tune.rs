@@ -10,12 +10,14 @@ use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::app::State;
+use crate::app::click::Click;
 use crate::app::tune::TunePanel;
 use crate::domain::Sampling;
 use crate::domain::outlook::{Outlook, Seen, outlook};
 use crate::domain::prospect::Prospect;
 use crate::domain::sampling::{PARAMETERS, Parameter};
 use crate::text::{sanitize, sanitize_line};
+use crate::ui::hits::Hits;
 use crate::ui::markdown::wrap::{Piece, Prefix, columns, shorten, wrap};
 use crate::ui::theme::Role;
 use crate::ui::view::Look;
@@ -68,6 +70,7 @@ impl Cache {
         look: Look<'_>,
         frame: &mut Frame<'_>,
         place: Rect,
+        hits: &mut Hits,
     ) {
         let title = format!("tune · {}", sanitize_line(&state.tuning.label()));
         let inside = boxed(&title, None, look, frame, place);
@@ -87,7 +90,7 @@ impl Cache {
         let below = if shown < 2 { 0 } else { shown + AROUND };
         let [rows, help, rest] =
             Layout::vertical([Constraint::Min(0), Constraint::Length(help), Constraint::Length(below)]).areas(inside);
-        settings(panel, state, look, frame, rows);
+        settings(panel, state, look, frame, rows, hits);
         explained(panel, state, look, frame, help);
         if below == 0 {
             return;
@@ -106,7 +109,7 @@ impl Cache {
 }
 
 /// The rows of the settings around the selected one.
-fn settings(panel: &TunePanel, state: &State, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) {
+fn settings(panel: &TunePanel, state: &State, look: Look<'_>, frame: &mut Frame<'_>, area: Rect, hits: &mut Hits) {
     let height = usize::from(area.height).max(1);
     let top = panel
         .selected
@@ -115,6 +118,7 @@ fn settings(panel: &TunePanel, state: &State, look: Look<'_>, frame: &mut Frame<
     for (y, at) in (area.y..area.bottom()).zip(top..TunePanel::ROWS) {
         let place = Rect { y, height: 1, ..area };
         let selected = at == panel.selected;
+        hits.add(place, Click::Row(at));
         let Some(parameter) = at.checked_sub(1).map(|at| &PARAMETERS[at]) else {
             preset(state, look, frame, place);
             if selected {
@@ -126,6 +130,9 @@ fn settings(panel: &TunePanel, state: &State, look: Look<'_>, frame: &mut Frame<
             field::draw(&format!("{:<NAME$}", parameter.name), typing, look, frame, place);
             continue;
         }
+        if parameter.slider().is_some() {
+            sliders(at, place, hits);
+        }
         frame.render_widget(row(parameter, state, look, usize::from(area.width)), place);
         if selected {
             let style = look
@@ -133,6 +140,21 @@ fn settings(panel: &TunePanel, state: &State, look: Look<'_>, frame: &mut Frame<
                 .style(if panel.focused { Role::Selection } else { Role::Strong });
             frame.buffer_mut().set_style(place, style);
         }
+    }
+}
+
+/// Each cell of a slider can be clicked.
+fn sliders(at: usize, place: Rect, hits: &mut Hits) {
+    let before = (NAME + VALUE + 1) as u16;
+    let cells = place.width.saturating_sub(before);
+    for cell in 0..cells {
+        let along = u32::from(cell) * 1000 / u32::from(cells.saturating_sub(1).max(1));
+        let place = Rect {
+            x: place.x + before + cell,
+            width: 1,
+            ..place
+        };
+        hits.add(place, Click::Slider(at, along as u16));
     }
 }
 
