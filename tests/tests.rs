@@ -40,6 +40,11 @@ mod tokens;
 #[cfg(feature = "llama")]
 mod warm;
 
+mod wire;
+
+#[path = "support/allowed.rs"]
+#[allow(unreachable_pub, reason = "shared with the tests inside the ui room")]
+mod allowed;
 #[cfg(feature = "llama")]
 #[path = "support/engine.rs"]
 mod engine;

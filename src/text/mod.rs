@@ -17,6 +17,6 @@ pub use filter::Filter;
 pub use fuzzy::fuzzy;
 pub use growing::Growing;
 pub use nearest::nearest;
-pub use sanitize::{sanitize, sanitize_copy, sanitize_line};
+pub use sanitize::{is_invisible, sanitize, sanitize_copy, sanitize_line};
 pub use stitch::Stitcher;
 pub use stops::Stops;

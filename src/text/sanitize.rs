@@ -186,7 +186,7 @@ fn is_pictograph(c: char) -> bool {
 
 /// Format characters (Cf) that show nothing, apart from joiners. Those that do show, such as the Arabic number signs,
 /// are not here. The list follows the Unicode character database.
-fn is_invisible(c: char) -> bool {
+pub fn is_invisible(c: char) -> bool {
     matches!(c,
         // Soft hyphen.
         '\u{AD}'

@@ -131,7 +131,7 @@ fn thinking_is_folded_until_it_is_asked_for() {
     insta::assert_snapshot!("thinking_shown_40", shown(&state, 40, 14));
 }
 
-fn frame(state: &State, columns: u16, rows: u16) -> (Buffer, ViewInfo) {
+pub(in crate::ui) fn frame(state: &State, columns: u16, rows: u16) -> (Buffer, ViewInfo) {
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
     let mut composer = Composer::default();
     composer.set_text(&state.draft.text);

@@ -144,6 +144,36 @@ impl Session {
         }
     }
 
+    /// Waits until it wrote more than this.
+    pub fn wait_more(&mut self, than: usize) {
+        while self.bytes.len() <= than {
+            let bytes = self.output.recv_timeout(PATIENCE).unwrap();
+            self.take(&bytes);
+        }
+    }
+
+    /// Waits for output that must not come: what was on its way is taken, then nothing follows for as long as this.
+    pub fn hears_nothing(&mut self, so_long: Duration) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match self.output.recv_timeout(so_long) {
+                Ok(bytes) => self.take(&bytes),
+                Err(RecvTimeoutError::Timeout) => return,
+                Err(RecvTimeoutError::Disconnected) => panic!("it ended; the screen:\n{}", self.text()),
+            }
+            assert!(
+                Instant::now() < deadline,
+                "it goes on writing; the screen:\n{}",
+                self.text()
+            );
+        }
+    }
+
+    /// The first process.
+    pub fn pid(&self) -> i32 {
+        self.pid.as_raw_nonzero().get()
+    }
+
     fn take(&mut self, bytes: &[u8]) {
         self.parser.process(bytes);
         self.bytes.extend_from_slice(bytes);

@@ -15,6 +15,7 @@ use ratatui_textarea::{CursorMove, TextArea, WrapMode};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::theme::{Role, Theme};
+use crate::text::is_invisible;
 use long::LongTexts;
 
 pub(in crate::ui) use long::Folded;
@@ -59,6 +60,15 @@ impl Default for Composer {
     }
 }
 
+/// A text as it could have been typed: line ends of one kind, and no other control characters but tabs.
+fn typable(text: &str) -> String {
+    let clean = text.replace("\r\n", "\n").replace('\r', "\n");
+    clean
+        .chars()
+        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
+        .collect()
+}
+
 fn area_of(lines: Vec<String>) -> TextArea<'static> {
     let mut area = TextArea::new(lines);
     area.set_wrap_mode(WrapMode::WordOrGlyph);
@@ -83,7 +93,8 @@ impl Composer {
 
     /// Replaces the text and puts the cursor at its end.
     pub fn set_text(&mut self, text: &str) {
-        let shown = self.long.fold(text, MOST);
+        // It may come from a file or from another program's session.
+        let shown = self.long.fold(&typable(text), MOST);
         self.area = area_of(shown.split('\n').map(str::to_owned).collect());
         self.area.move_cursor(CursorMove::Bottom);
         self.area.move_cursor(CursorMove::End);
@@ -130,11 +141,7 @@ impl Composer {
     /// Puts pasted text at the cursor, with line ends made one kind and everything that is no text left out. A long one is
     /// folded: it counts as one character for the cursor and whole for [`text`](Self::text).
     pub fn paste(&mut self, text: &str) -> bool {
-        let clean = text.replace("\r\n", "\n").replace('\r', "\n");
-        let clean: String = clean
-            .chars()
-            .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
-            .collect();
+        let clean = typable(text);
         if clean.is_empty() {
             return false;
         }
@@ -182,6 +189,16 @@ impl Composer {
         self.long.among(self.area.lines())
     }
 
+    /// Characters of what is edited in sight that cannot be seen and change how it reads.
+    pub(in crate::ui) fn hidden(&self) -> usize {
+        self.area
+            .lines()
+            .iter()
+            .flat_map(|line| line.chars())
+            .filter(|c| is_invisible(*c))
+            .count()
+    }
+
     /// Draws it into `area`, `placeholder` where nothing is written.
     pub(in crate::ui) fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme, placeholder: &str) {
         if area.is_empty() {
@@ -198,11 +215,13 @@ impl Composer {
                 theme.style(Role::Placeholder),
             );
         }
-        if self.long.is_empty() {
-            return;
-        }
         for place in area.positions() {
             let cell = &mut buffer[place];
+            // What hides or reorders must not act here; that it is there is told beside.
+            if cell.symbol().contains(is_invisible) {
+                let seen: String = cell.symbol().chars().filter(|c| !is_invisible(*c)).collect();
+                cell.set_symbol(&seen);
+            }
             if cell.symbol().starts_with(long::is_mark) {
                 cell.set_symbol(FOLD).set_style(theme.style(Role::Accent));
             }

@@ -25,6 +25,14 @@ pub(in crate::ui) fn draw(state: &State, composer: &Composer, look: Look<'_>, fr
         Some(folded) => block.title_bottom(Line::styled(words(folded), look.theme.style(Role::Dim)).right_aligned()),
         None => block,
     };
+    let block = match composer.hidden() {
+        0 => block,
+        1 => block.title_bottom(Span::styled(" 1 hidden character ", look.theme.style(Role::NoticeWarn))),
+        many => block.title_bottom(Span::styled(
+            format!(" {many} hidden characters "),
+            look.theme.style(Role::NoticeWarn),
+        )),
+    };
     let block = match tokens(state) {
         Some((words, role)) => block.title(Line::styled(words, look.theme.style(role)).right_aligned()),
         None => block,
