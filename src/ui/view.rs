@@ -71,7 +71,9 @@ impl View {
         let right = if beside { tune::WIDTH } else { 0 };
         let [left, right] = Layout::horizontal([Constraint::Min(1), Constraint::Length(right)]).areas(body);
         let (mut info, above) = self.talk(state, composer, look, frame, left);
-        if let Some(panel) = &state.screen.tune {
+        // Where it lies over the conversation, it does so while it has the keys.
+        let tuned = state.screen.tune.as_ref().filter(|panel| beside || panel.focused);
+        if let Some(panel) = tuned {
             let width = tune::WIDTH.min(area.width);
             let over = Rect {
                 x: body.right() - width,
