@@ -218,3 +218,16 @@ fn messages_fold() {
     quipu.keys("<esc>");
     assert!(!quipu.screen().contains("44 more lines"));
 }
+
+#[test]
+fn messages_are_edited_as_in_vi_where_that_is_wanted() {
+    let mut quipu = Harness::new("[[answer]]\necho = true\ntext = \"\"");
+    quipu.vi();
+    quipu
+        .keys("one two<esc>bcwthree<esc>")
+        .shows("NORMAL")
+        .shows("one three");
+    quipu.keys("x<enter>");
+    assert_eq!(quipu.said()[0], "one thre", "Enter sends from any mode");
+    quipu.keys("again").shows("again");
+}

@@ -92,6 +92,8 @@ pub struct Looks {
     pub ascii: bool,
     /// Whether nothing turns while one waits.
     pub still: bool,
+    /// Whether messages are edited as in vi.
+    pub vi: bool,
 }
 
 /// The session that the conversation is.

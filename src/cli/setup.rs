@@ -537,6 +537,7 @@ fn looks(settings: &Settings, paths: Option<&Paths>) -> Looks {
         themes: theme::names(paths.map(Paths::themes).as_deref()),
         ascii: settings.ascii.unwrap_or(plain),
         still: !settings.motion,
+        vi: settings.vi,
     }
 }
 

@@ -525,6 +525,7 @@ impl<S: Surface> Shell<S> {
             self.screen.set_theme(fresh.theme);
         }
         self.screen.set_keymap(fresh.keymap);
+        self.screen.set_vi(fresh.looks.vi);
         for words in fresh.problems {
             self.message(Msg::Notice(Level::Warn, words));
         }

@@ -165,9 +165,11 @@ async fn converse(chat: ChatOptions) -> Result<(u8, bool), RunError> {
         effects.extend(update(&mut state, Msg::Notice(level, text)));
     }
     let _watching = Reload::watch(&chat.watched, to.clone());
+    let mut screen = Screen::new(chat.theme, chat.keymap);
+    screen.set_vi(state.looks.vi);
     let mut shell = Shell::new(Parts {
         state,
-        screen: Screen::new(chat.theme, chat.keymap),
+        screen,
         surface,
         engine: chat.engine,
         loader: chat.loader,

@@ -46,6 +46,11 @@ impl Screen {
         self.composer.text()
     }
 
+    /// Has messages be edited as in vi, or not.
+    pub fn set_vi(&mut self, on: bool) {
+        self.composer.set_vi(on);
+    }
+
     /// Takes these keys from now on.
     pub(super) fn set_keymap(&mut self, keymap: Keymap) {
         self.keymap = keymap;

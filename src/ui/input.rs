@@ -63,6 +63,16 @@ fn key_pressed(key: KeyEvent, state: &State, keymap: &Keymap, composer: &mut Com
     let Some(chord) = KeyChord::of(key) else {
         return Vec::new();
     };
+    let writing = !is_typed_over(state) && state.screen.overlay.is_none() && tuned(state).is_none();
+    if key.code == KeyCode::Esc
+        && writing
+        && state.draft.completion.is_none()
+        && composer.wants_escape()
+        && !composer.is_empty()
+    {
+        composer.escape();
+        return Vec::new();
+    }
     let covered = state.screen.overlay.is_some() || state.screen.find.is_some() || tuned(state).is_some();
     match keymap.lookup(&contexts(chord, state, composer), chord) {
         // What lies over the transcript takes the keyboard until it is closed: a hidden message is not sent or changed.

@@ -130,6 +130,23 @@ impl Harness {
         }
     }
 
+    /// Has messages be edited as in vi.
+    pub(crate) fn vi(&mut self) {
+        let fresh = Fresh {
+            theme: theme::load("quipu", None).0,
+            keymap: Keymap::default(),
+            looks: Looks {
+                theme: "quipu".to_owned(),
+                vi: true,
+                ..Looks::default()
+            },
+            presets: self.state().tuning.presets.clone(),
+            problems: Vec::new(),
+        };
+        self.happen(Happening::Settled(Ok(Box::new(fresh))));
+        self.rest();
+    }
+
     /// Types a script of keys, as `hello<enter>` or `<ctrl-c>`; `<lt>` is the sign itself. Then lets it come to rest.
     pub(crate) fn keys(&mut self, script: &str) -> &mut Self {
         self.press(script);

@@ -5,6 +5,9 @@ mod long;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod vi;
+#[cfg(test)]
+mod vi_tests;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
@@ -17,8 +20,10 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::theme::{Role, Theme};
 use crate::text::is_invisible;
 use long::LongTexts;
+use vi::Vi;
 
 pub(in crate::ui) use long::Folded;
+pub(in crate::ui) use vi::Mode;
 
 /// Spaces that a tab is worth.
 const TAB: u8 = 4;
@@ -49,6 +54,8 @@ pub(in crate::ui) const EDITING: &[(&str, &str)] = &[
 pub struct Composer {
     area: TextArea<'static>,
     long: LongTexts,
+    /// The modes of vi, where they are wanted.
+    vi: Option<Vi>,
 }
 
 impl Default for Composer {
@@ -56,6 +63,7 @@ impl Default for Composer {
         Self {
             area: area_of(vec![String::new()]),
             long: LongTexts::default(),
+            vi: None,
         }
     }
 }
@@ -98,10 +106,52 @@ impl Composer {
         self.area = area_of(shown.split('\n').map(str::to_owned).collect());
         self.area.move_cursor(CursorMove::Bottom);
         self.area.move_cursor(CursorMove::End);
+        self.vi = self.vi.take().map(|_| Vi::default());
+    }
+
+    /// Edits as in vi from now on, or not any more.
+    pub fn set_vi(&mut self, on: bool) {
+        self.vi = on.then(|| self.vi.take().unwrap_or_default());
+    }
+
+    /// What letters do, where one edits as in vi.
+    pub(in crate::ui) fn mode(&self) -> Option<Mode> {
+        self.vi.as_ref().map(|vi| vi.mode)
+    }
+
+    /// Whether Esc leaves a mode here, before it means anything else.
+    pub(in crate::ui) fn wants_escape(&self) -> bool {
+        self.vi.as_ref().is_some_and(Vi::wants_escape)
+    }
+
+    /// Leaves the mode.
+    pub(in crate::ui) fn escape(&mut self) {
+        if let Some(vi) = &mut self.vi {
+            vi.escape(&mut self.area);
+        }
+    }
+
+    /// Puts the cursor here.
+    #[cfg(test)]
+    fn jump(&mut self, row: usize, column: usize) {
+        self.area.move_cursor(CursorMove::Jump(row as u16, column as u16));
+    }
+
+    /// Where the cursor stands.
+    #[cfg(test)]
+    fn place(&self) -> (usize, usize) {
+        (self.area.cursor().0, self.area.cursor().1)
     }
 
     /// Takes a key that nothing else wanted. Says whether the text changed.
     pub fn key(&mut self, key: KeyEvent) -> bool {
+        if let Some(vi) = self
+            .vi
+            .as_mut()
+            .filter(|vi| vi.mode != Mode::Insert && matches!(key.code, KeyCode::Char(_)))
+        {
+            return vi.key(key, &mut self.area);
+        }
         let held = |modifier| key.modifiers.contains(modifier);
         if key
             .modifiers

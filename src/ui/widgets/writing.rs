@@ -8,7 +8,7 @@ use ratatui::widgets::{Block, BorderType};
 use crate::app::State;
 use crate::app::state::Engine;
 use crate::domain::Bytes;
-use crate::ui::composer::{Composer, FOLD, Folded};
+use crate::ui::composer::{Composer, FOLD, Folded, Mode};
 use crate::ui::theme::Role;
 use crate::ui::view::Look;
 
@@ -20,7 +20,7 @@ pub(in crate::ui) fn draw(state: &State, composer: &Composer, look: Look<'_>, fr
     let block = Block::bordered()
         .border_type(BorderType::Rounded)
         .border_style(border)
-        .title(Span::styled(" message ", look.theme.style(Role::Dim)));
+        .title(Span::styled(mode(composer), look.theme.style(Role::Dim)));
     let block = match composer.folded() {
         Some(folded) => block.title_bottom(Line::styled(words(folded), look.theme.style(Role::Dim)).right_aligned()),
         None => block,
@@ -47,6 +47,15 @@ pub(in crate::ui) fn draw(state: &State, composer: &Composer, look: Look<'_>, fr
     composer.draw(frame, inside, look.theme, placeholder(&state.engine));
     if focus {
         composer.place_cursor(frame, inside);
+    }
+}
+
+/// What stands above the message: what letters do there, where they are not simply written.
+fn mode(composer: &Composer) -> &'static str {
+    match composer.mode() {
+        None | Some(Mode::Insert) => " message ",
+        Some(Mode::Normal) => " message · NORMAL ",
+        Some(Mode::Visual) => " message · VISUAL ",
     }
 }
 
