@@ -39,7 +39,13 @@ docs:
     UPDATE_DOCS=1 cargo test --locked --no-default-features
 
 # draw the picture of the README again; it is one of the things that `docs` makes
-alias shots := docs
+# Draw the README's pictures from the real program.
+shots:
+    ./scripts/shots
+
+# Record the tour on the scripted engine.
+tour:
+    ./scripts/tour
 
 # check dependencies for known vulnerabilities (needs cargo-deny and the network)
 audit:

@@ -33,6 +33,7 @@ mod sampling;
 mod screen;
 mod sessions;
 mod settings;
+mod shots;
 #[cfg(feature = "llama")]
 mod thinking;
 #[cfg(feature = "llama")]
@@ -40,6 +41,7 @@ mod tokens;
 #[cfg(feature = "llama")]
 mod warm;
 
+mod tour;
 mod wire;
 
 #[path = "support/allowed.rs"]
@@ -53,6 +55,8 @@ mod engine;
 mod gguf;
 #[path = "support/harness.rs"]
 mod harness;
+#[path = "support/svg.rs"]
+mod picture;
 #[cfg(feature = "llama")]
 #[path = "support/shapes.rs"]
 mod shapes;

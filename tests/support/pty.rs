@@ -169,6 +169,17 @@ impl Session {
         }
     }
 
+    /// Takes what comes within this time.
+    pub fn listen(&mut self, so_long: Duration) {
+        let deadline = Instant::now() + so_long;
+        while let Ok(bytes) = self
+            .output
+            .recv_timeout(deadline.saturating_duration_since(Instant::now()))
+        {
+            self.take(&bytes);
+        }
+    }
+
     /// The first process.
     pub fn pid(&self) -> i32 {
         self.pid.as_raw_nonzero().get()
