@@ -34,16 +34,15 @@ snap:
 bench *args:
     cargo bench --locked --no-default-features --bench '*' -- {{args}}
 
-# write anew what is made from tables and from the screen: the example of the settings, README's lists, the picture
+# write anew what is made from tables: the example of the settings, README's lists
 docs:
     UPDATE_DOCS=1 cargo test --locked --no-default-features
 
-# draw the picture of the README again; it is one of the things that `docs` makes
-# Draw the README's pictures from the real program.
+# draw the README's pictures from the real program
 shots:
     ./scripts/shots
 
-# Record the tour on the scripted engine.
+# record the tour on the scripted engine
 tour:
     ./scripts/tour
 

@@ -231,3 +231,16 @@ fn messages_are_edited_as_in_vi_where_that_is_wanted() {
     assert_eq!(quipu.said()[0], "one thre", "Enter sends from any mode");
     quipu.keys("again").shows("again");
 }
+
+#[test]
+fn a_model_is_unloaded_and_loaded_again() {
+    let mut quipu = Harness::new("[[answer]]\ntext = \"one two\"");
+    quipu
+        .keys("Go<enter>")
+        .keys("/stats<enter>")
+        .shows("tokens said")
+        .shows("answers         1");
+    quipu.keys("<esc>/unload<enter>").shows("no model");
+    quipu.keys("/model script<enter>").keys("Again<enter>");
+    assert_eq!(quipu.said().len(), 4);
+}

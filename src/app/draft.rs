@@ -14,6 +14,8 @@ pub struct Known<'a> {
     pub presets: &'a [Preset],
     /// The themes.
     pub themes: &'a [String],
+    /// The personas: names and system prompts.
+    pub personas: &'a [(String, String)],
 }
 
 /// What is being written.
@@ -249,6 +251,12 @@ fn arguments(name: &str, typed: &str, known: Known<'_>) -> Vec<Choice> {
             let fits = fitting(&all, typed, |p| vec![p.name.clone()]).into_iter();
             fits.map(|p| choice(&p.name, "sampling preset", "")).collect()
         }
+        Completes::Persona => {
+            let all: Vec<&(String, String)> = known.personas.iter().collect();
+            let fits = fitting(&all, typed, |(name, _)| vec![name.clone()]).into_iter();
+            fits.map(|(name, text)| choice(name, text.lines().next().unwrap_or_default(), ""))
+                .collect()
+        }
         Completes::Theme => {
             let all: Vec<&String> = known.themes.iter().collect();
             let fits = fitting(&all, typed, |name| vec![name.clone()]).into_iter();
@@ -297,6 +305,7 @@ mod tests {
                 Known {
                     presets: &Preset::shipped(),
                     themes: &["quipu".to_owned(), "night".to_owned()],
+                    personas: &[],
                 },
             )
             .map_or(vec![], |c| c.choices.into_iter().map(|c| c.label).collect())

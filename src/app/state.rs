@@ -94,6 +94,8 @@ pub struct Looks {
     pub still: bool,
     /// Whether messages are edited as in vi.
     pub vi: bool,
+    /// The personas: names and system prompts.
+    pub personas: Vec<(String, String)>,
 }
 
 /// The session that the conversation is.

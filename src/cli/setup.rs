@@ -158,6 +158,7 @@ impl Setup {
     fn begin(&self, kept: bool) -> (State, Vec<Effect>) {
         let (tuning, options) = self.tuning();
         let (mut state, mut effects) = State::start(tuning, options, self.settings.system.clone(), None);
+        state.looks = looks(&self.settings, self.paths.as_ref());
         if kept {
             effects.extend(state.keep(store::now(), self.session.clone()));
         }
@@ -538,6 +539,7 @@ fn looks(settings: &Settings, paths: Option<&Paths>) -> Looks {
         ascii: settings.ascii.unwrap_or(plain),
         still: !settings.motion,
         vi: settings.vi,
+        personas: settings.personas.clone(),
     }
 }
 

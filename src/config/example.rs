@@ -15,6 +15,7 @@ from what you change. An environment variable, named with each key, goes over th
 /// Shown in place of keys in sections whose names are the person's own.
 const SAMPLES: &[(&str, &str)] = &[
     ("presets", "[presets.calm]\ntemperature = 0.4\nmin-p = 0.1"),
+    ("personas", "[personas]\npoet = \"You answer in rhymes.\""),
     ("keys", "[keys.chat]\nnew = [\"ctrl-n\", \"f2\"]\nretry = []"),
 ];
 

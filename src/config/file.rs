@@ -59,6 +59,10 @@ pub(super) const SECTIONS: &[(&str, &str)] = &[
         "Presets of your own, each a section [presets.NAME] of sampling values over llama.cpp's defaults.",
     ),
     ("chat", "What a new conversation starts with."),
+    (
+        "personas",
+        "Personas of your own: system prompts by name, which `/persona NAME` takes.",
+    ),
     ("sessions", "What is kept of conversations, and for how long."),
     ("ui", "How it looks and feels."),
     (

@@ -82,6 +82,8 @@ pub struct Layer {
     pub ascii: Option<Option<bool>>,
     /// Own presets, for every layer to choose from.
     pub presets: Vec<Preset>,
+    /// Own personas.
+    pub personas: Vec<(String, String)>,
     /// Own keys.
     pub bindings: Vec<Binding>,
     /// The preset, and where it was chosen; see [`Layer::choose_preset`].
@@ -144,6 +146,7 @@ impl Layer {
         put(&mut settings.vi, self.vi.as_ref());
         put(&mut settings.motion, self.motion.as_ref());
         put(&mut settings.ascii, self.ascii.as_ref());
+        settings.personas.extend_from_slice(&self.personas);
         settings.bindings.extend_from_slice(&self.bindings);
         self.cover_sampling(settings, place)
     }

@@ -112,6 +112,9 @@ impl<'a> Reader<'a> {
         let word = shown(name.get_ref());
         match (name.get_ref().as_ref(), value.get_ref()) {
             ("presets", DeValue::Table(presets)) => presets.iter().for_each(|(name, value)| self.preset(name, value)),
+            ("personas", DeValue::Table(personas)) => {
+                personas.iter().for_each(|(name, value)| self.persona(name, value));
+            }
             ("keys", DeValue::Table(contexts)) => contexts.iter().for_each(|(name, value)| self.keys(name, value)),
             (section, DeValue::Table(entries)) if known => {
                 for (name, value) in entries {
@@ -162,6 +165,21 @@ impl<'a> Reader<'a> {
         };
         if let Err(message) = outcome {
             self.note(name, message);
+        }
+    }
+
+    /// A persona: a name and its system prompt.
+    fn persona(&mut self, name: &Name<'_>, value: &Value<'_>) {
+        let word = shown(name.get_ref());
+        let text = Given::Typed(value.get_ref()).text().map(str::to_owned);
+        let typeable = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
+        if name.get_ref().is_empty() || !name.get_ref().chars().all(typeable) {
+            let message = format!("'{word}' is no name for a persona: use letters, digits, '.', '-' and '_'");
+            return self.note(name, message);
+        }
+        match text {
+            Some(text) => self.layer.personas.push((name.get_ref().to_string(), text)),
+            None => self.note(name, format!("'{word}' is no persona: write {word} = \"You are …\"")),
         }
     }
 

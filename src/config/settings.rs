@@ -55,6 +55,8 @@ pub struct Settings {
     pub motion: bool,
     /// Whether lines and marks are drawn in ASCII; `None` goes by the locale.
     pub ascii: Option<bool>,
+    /// Names and system prompts, in the order of the file.
+    pub personas: Vec<(String, String)>,
     /// The person's own keys, in the order of the file. What they mean is read where keys are known.
     pub bindings: Vec<Binding>,
 }
@@ -97,6 +99,7 @@ impl Default for Settings {
             vi: false,
             motion: true,
             ascii: None,
+            personas: Vec::new(),
             bindings: Vec::new(),
         }
     }

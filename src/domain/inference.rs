@@ -108,6 +108,8 @@ pub enum Command {
         /// The conversation so far.
         prompt: PromptRequest,
     },
+    /// Let go of the model.
+    Unload,
     /// Time the engine: read `depth` tokens, then `prompt` tokens, then generate `generate` tokens.
     Bench {
         /// Names the event that answers.

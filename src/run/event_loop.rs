@@ -89,9 +89,10 @@ pub struct Shell<S> {
     pasted: Option<Duration>,
     /// Where the engine leaves what tokens are drawn from.
     lookout: Lookout,
-    /// Counts the tokens of the draft, and whether it does at present.
+    /// Counts the tokens of the draft; whether it does at present, and the revision that it was asked about last.
     counter: Counter,
     counting: bool,
+    counted: u64,
     editor: Editor,
     /// The desktop's clipboard, where there is one.
     desktop: Option<Desktop>,
@@ -166,6 +167,7 @@ impl<S: Surface> Shell<S> {
             lookout: parts.engine.lookout,
             counter: parts.engine.counter,
             counting: false,
+            counted: 0,
             editor: parts.editor,
             desktop,
             exit: None,
@@ -371,10 +373,11 @@ impl<S: Surface> Shell<S> {
     /// Has the tokens of the draft counted, where they are not, one text at a time.
     fn count(&mut self) {
         let draft = &self.state.draft;
-        let known = draft.tokens.is_some_and(|(of, _)| of == draft.revision());
         let countable = (1..=COUNTED).contains(&draft.text.len()) && self.state.engine.model().is_some();
-        if !known && countable && !self.counting {
+        // Once for each text, whatever comes of it.
+        if draft.revision() != self.counted && countable && !self.counting {
             self.counting = true;
+            self.counted = draft.revision();
             self.reach
                 .count(self.counter.clone(), draft.revision(), draft.text.clone());
         }
@@ -414,6 +417,8 @@ impl<S: Surface> Shell<S> {
             // It only wakes the loop: a frame may be owed.
             Happening::Written => {}
             Happening::Message(msg) => self.message(*msg),
+            // Of two that were asked for, the one that was wanted first may come last.
+            Happening::Dressed(theme, _) if theme.name != self.state.looks.theme => {}
             Happening::Dressed(theme, words) => {
                 self.screen.set_theme(*theme);
                 for words in words {

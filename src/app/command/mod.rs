@@ -28,6 +28,8 @@ pub enum CommandId {
     Prompt,
     /// Show or set the system prompt.
     System,
+    /// Show or take a system prompt by name.
+    Persona,
     /// Edit a message: another version.
     Edit,
     /// Remove a message.
@@ -56,6 +58,8 @@ pub enum CommandId {
     StopAt,
     /// Show or load a model.
     Model,
+    /// Let go of the model.
+    Unload,
     /// Show or change the length of the context.
     Context,
     /// Show or change the chat template.
@@ -96,6 +100,8 @@ pub enum CommandId {
     Theme,
     /// Read the notices again.
     Notices,
+    /// Show the session's figures.
+    Stats,
     /// Show keys and commands.
     Help,
     /// End quipu.
@@ -152,6 +158,8 @@ pub enum Completes {
     Preset,
     /// A theme.
     Theme,
+    /// A persona.
+    Persona,
 }
 
 /// A row of the table.

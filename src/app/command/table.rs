@@ -88,6 +88,14 @@ pub const COMMANDS: &[Command] = &[
         Group::Chat,
     ),
     Command::new(
+        CommandId::Persona,
+        "persona",
+        "[NAME]",
+        "show the personas of the configuration, or take the system prompt of one",
+        Group::Chat,
+    )
+    .completing(Completes::Persona),
+    Command::new(
         CommandId::Edit,
         "edit",
         "",
@@ -183,6 +191,13 @@ pub const COMMANDS: &[Command] = &[
         Group::Model,
     )
     .also(&["load"]),
+    Command::new(
+        CommandId::Unload,
+        "unload",
+        "",
+        "let go of the model and its memory",
+        Group::Model,
+    ),
     Command::new(
         CommandId::Context,
         "context",
@@ -332,6 +347,13 @@ pub const COMMANDS: &[Command] = &[
         Group::View,
     )
     .also(&["messages"]),
+    Command::new(
+        CommandId::Stats,
+        "stats",
+        "",
+        "show what was said in this session, and how fast",
+        Group::View,
+    ),
     Command::new(CommandId::Help, "help", "", "show keys and commands", Group::View).also(&["keys"]),
     Command::new(CommandId::Quit, "quit", "", "end quipu", Group::View).also(&["exit", "bye"]),
 ];

@@ -7,8 +7,8 @@ use crate::domain::sampling::GrammarForm;
 use crate::domain::session::Which;
 
 use super::{
-    Outcome, Refusal, answer, attach, copy, describe, escape, find, model, pick, prompt, replay, sampling, select,
-    session, sessions, talk, thinking, tune, window,
+    Outcome, Refusal, answer, attach, copy, describe, escape, find, model, persona, pick, prompt, replay, sampling,
+    select, session, sessions, stats, talk, thinking, tune, window,
 };
 
 /// Runs a command with these arguments, trimmed.
@@ -27,10 +27,7 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         CommandId::Answer => answer::end_thinking(state),
         CommandId::Attach => attach::attach(args),
         CommandId::Prompt => prompt::show(state),
-        CommandId::System => {
-            talk::system(state, args);
-            Ok(Vec::new())
-        }
+        CommandId::Persona => persona::command(state, args),
         CommandId::Edit => select::edit(state),
         CommandId::Remove => select::remove(state),
         CommandId::Undo => select::undo(state),
@@ -56,6 +53,7 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         CommandId::Seed => sampling::set(state, &format!("seed {args}")),
         CommandId::StopAt => sampling::set(state, &format!("stop {args}")),
         CommandId::Model => model::command(state, args),
+        CommandId::Unload => model::unload(state),
         CommandId::Context => window::reload_with(state, "context", args),
         CommandId::Template => window::reload_with(state, "template", args),
         CommandId::Overflow => window::overflow(state, args),
@@ -63,7 +61,8 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         CommandId::Copy => copy::copy(state, args),
         CommandId::Theme => pick::theme(state, args),
         CommandId::Notices => notices(state),
-        CommandId::Find | CommandId::Raw | CommandId::Thoughts | CommandId::Help => {
+        CommandId::Stats => stats::show(state),
+        CommandId::System | CommandId::Find | CommandId::Raw | CommandId::Thoughts | CommandId::Help => {
             show(state, id, args);
             Ok(Vec::new())
         }
@@ -71,9 +70,10 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
     }
 }
 
-/// What only changes what is on the screen.
+/// What cannot be refused and causes nothing outside.
 fn show(state: &mut State, id: CommandId, args: &str) {
     match id {
+        CommandId::System => talk::system(state, args),
         CommandId::Find => find::begin(state, args),
         CommandId::Raw => state.screen.raw = !state.screen.raw,
         CommandId::Thoughts => state.screen.thoughts = !state.screen.thoughts,

@@ -34,6 +34,7 @@ fn known<'a>(tuning: &'a Tuning, looks: &'a Looks) -> Known<'a> {
     Known {
         presets: &tuning.presets,
         themes: &looks.themes,
+        personas: &looks.personas,
     }
 }
 

@@ -21,6 +21,7 @@ mod model;
 mod model_tests;
 #[cfg(test)]
 mod opening_tests;
+mod persona;
 mod pick;
 mod prompt;
 #[cfg(test)]
@@ -37,6 +38,7 @@ mod session;
 #[cfg(test)]
 mod session_tests;
 mod sessions;
+mod stats;
 mod talk;
 #[cfg(test)]
 mod talk_tests;

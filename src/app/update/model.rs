@@ -3,7 +3,7 @@
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::state::{Engine, Overlay, State};
-use crate::domain::inference::{Failure, FailureKind, LoadStep, ModelInfo, TurnId, Window};
+use crate::domain::inference::{Command, Failure, FailureKind, LoadStep, ModelInfo, TurnId, Window};
 
 use crate::domain::preset::PLAIN_PRESET;
 
@@ -50,6 +50,22 @@ pub(super) fn loading(state: &State) -> Option<TurnId> {
         Engine::Loading { turn, .. } => Some(turn),
         _ => None,
     }
+}
+
+/// `/unload`: lets go of the model. The conversation stays.
+pub(super) fn unload(state: &mut State) -> Outcome {
+    answer::idle(state)?;
+    let name = at_hand(state)?.name.clone();
+    let mut effects: Vec<_> = warm::keep(state).into_iter().collect();
+    effects.push(Effect::Engine(Command::Unload));
+    state.engine = Engine::Empty;
+    state.resident = None;
+    state.context_used = 0;
+    state.tell(
+        Level::Info,
+        format!("'{name}' is unloaded and its memory free again: /model FILE loads one"),
+    );
+    Ok(effects)
 }
 
 /// A load told how many bytes of how many it has.

@@ -11,7 +11,7 @@ use super::scene::{
 use crate::app::notice::Level;
 use crate::app::state::{Engine, Overlay};
 use crate::app::{Action, CommandId, Effect, Msg, State, update};
-use crate::domain::inference::{Event, LoadOptions, LoadStep, ModelInfo, TurnId};
+use crate::domain::inference::{Command, Event, LoadOptions, LoadStep, ModelInfo, TurnId};
 
 fn load(turn: u64, name: &str) -> Effect {
     Effect::Load {
@@ -137,4 +137,19 @@ fn a_load_stopped_under_way_leaves_no_model_and_no_prompt_to_wait_for() {
     assert_eq!(state.screen.overlay, None);
     assert_eq!(act(&mut state, Action::Escape), [Effect::Cancel(TurnId(4))]);
     assert_eq!(state.engine.model(), None, "the engine may have let go of it");
+}
+
+#[test]
+fn a_model_is_let_go_of_and_the_conversation_stays() {
+    let mut state = answered();
+    assert_eq!(
+        send(&mut state, "/unload"),
+        [draft(""), Effect::Engine(Command::Unload)]
+    );
+    assert_eq!((state.engine.model(), path(&state)), (None, vec!["hello", "hi"]));
+    assert_eq!(send(&mut state, "and now?"), [], "it is kept to be sent later");
+    assert_eq!(state.draft.text, "and now?");
+    assert_eq!(send(&mut state, "/unload"), []);
+    let mut state = answering("hi");
+    assert_eq!(send(&mut state, "/unload"), [], "not in the middle of an answer");
 }

@@ -412,7 +412,7 @@ fn check_effects(state: &State, seen: &mut Seen, effects: &[Effect]) -> Result<(
                 seen.kept.entry(*key).or_default().absorb(changes.clone());
             }
             Effect::Store(_)
-            | Effect::Engine(Command::Keep { .. })
+            | Effect::Engine(Command::Keep { .. } | Command::Unload)
             | Effect::SetDraft(_)
             | Effect::Fold(_)
             | Effect::ReadFile(_)

@@ -45,6 +45,8 @@ impl Local<'_> {
     pub(super) fn load(&self, turn: TurnId, source: &ModelSource, options: &LoadOptions) -> Option<Loaded> {
         match self.try_load(turn, source, options) {
             Ok(loaded) => {
+                // Before anybody hears of it: who does may ask at once.
+                self.ends.counter.set(Some(loaded.prompter.vocabulary.count()));
                 self.tell(Event::Ready {
                     turn,
                     model: Box::new(loaded.info.clone()),

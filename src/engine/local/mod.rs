@@ -98,6 +98,10 @@ impl Local<'_> {
                         .counter
                         .set(loaded.as_ref().map(|loaded| loaded.prompter.vocabulary.count()));
                 }
+                (Command::Unload, loaded) => {
+                    self.ends.counter.set(None);
+                    *loaded = None;
+                }
                 // Of no effect between turns; and without a model there is nothing to keep.
                 (Command::Tune(_) | Command::EndThinking { .. }, _) | (Command::Keep { .. }, None) => {}
                 (Command::Keep { name }, Some(loaded)) => self.keep(loaded, &name),

@@ -99,6 +99,11 @@ impl<'a> Player<'a> {
                         "a script has no speed to measure: 'quipu bench' times a model, with the engine 'local'",
                     ),
                 },
+                Command::Unload => {
+                    self.context = None;
+                    self.ends.counter.set(None);
+                    continue;
+                }
                 // Of no effect between turns; and a script has no state to keep.
                 Command::Tune(_) | Command::EndThinking { .. } | Command::Keep { .. } => {
                     continue;
