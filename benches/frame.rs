@@ -11,7 +11,9 @@ use quipu::app::state::{Options, Overlay, Scroll};
 use quipu::app::tuning::Tuning;
 use quipu::app::{Action, Msg, State, update};
 use quipu::domain::inference::{Event, Finish, ModelInfo, PromptToken, PromptView, Said, Token, TurnId};
-use quipu::domain::{Answer, Role};
+use quipu::domain::outlook::outlook;
+use quipu::domain::prospect::Prospect;
+use quipu::domain::{Answer, Role, Sampling};
 use quipu::ui::{Composer, Keymap, Theme, View, theme};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -78,6 +80,11 @@ fn ready() -> State {
     state
 }
 
+/// Whether this is a measurement, and not a look at whether it runs: that has no time for what is large.
+fn is_measured() -> bool {
+    std::env::args().any(|argument| argument == "--bench")
+}
+
 /// A conversation of so many messages.
 fn talk(messages: usize) -> State {
     let mut state = ready();
@@ -141,7 +148,12 @@ fn prompt(characters: usize) -> State {
 /// A frame of a conversation that was drawn before, at its end and in its middle, against one that never was.
 fn conversation(c: &mut Criterion) {
     let mut group = c.benchmark_group("conversation");
-    for messages in [10, 1000] {
+    let sizes: &[usize] = if is_measured() {
+        &[10, 100, 1_000, 10_000]
+    } else {
+        &[10, 100]
+    };
+    for &messages in sizes {
         let mut state = talk(messages);
         let mut window = Window::new();
         window.draw(&mut state);
@@ -174,7 +186,12 @@ fn streaming(c: &mut Criterion) {
         ("nothing but code", CODE, 1_000),
         ("nothing but code", CODE, 100_000),
     ];
-    for (name, text, bytes) in cases {
+    let long = [
+        ("prose and code", ANSWER, 5_000_000),
+        ("nothing but code", CODE, 5_000_000),
+    ];
+    let long = long.into_iter().filter(|_| is_measured());
+    for (name, text, bytes) in cases.into_iter().chain(long) {
         group.bench_function(BenchmarkId::new(name, bytes), |b| {
             b.iter_custom(|iterations| {
                 let mut spent = Duration::ZERO;
@@ -212,5 +229,37 @@ fn overlay(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, conversation, streaming, overlay);
+/// What the panel of sampling computes at every turn of a setting, over a vocabulary of the largest published size.
+fn tuning(c: &mut Criterion) {
+    let mut group = c.benchmark_group("outlook");
+    // Knuth's multiplier: logits without a pattern, from -8 to 8.
+    let noise = |id: u32| (id + 1).wrapping_mul(2_654_435_761) >> 16;
+    let prospect = Prospect {
+        logits: (0..151_936).map(|id| noise(id) as f32 / 4096.0 - 8.0).collect(),
+        history: (0..512).map(|n| (Token(n % 97), "cord".to_owned())).collect(),
+        ..Prospect::default()
+    };
+    let all = Sampling {
+        repeat_penalty: 1.1,
+        dry_multiplier: 0.8,
+        typical_p: 0.9,
+        top_n_sigma: 2.0,
+        xtc_probability: 0.5,
+        ..Sampling::default()
+    };
+    let bare = Sampling {
+        top_k: 0,
+        ..Sampling::default()
+    };
+    for (name, settings) in [
+        ("the defaults", Sampling::default()),
+        ("without top-k", bare),
+        ("every stage", all),
+    ] {
+        group.bench_function(name, |b| b.iter(|| black_box(outlook(&prospect, &settings, 12))));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, conversation, streaming, overlay, tuning);
 criterion_main!(benches);

@@ -148,3 +148,76 @@ fn nothing_wakes_up_while_nothing_happens() {
     session.send("\x04");
     assert!(session.end().success());
 }
+
+#[test]
+fn a_terminal_that_does_not_read_costs_frames_and_nothing_else() {
+    let home = tempfile::tempdir().unwrap();
+    let words = "on and on and on it goes ".repeat(250);
+    let script =
+        format!("[[answer]]\ntext = \"{words}\"\ntoken-ms = 1\n[[answer]]\ntext = \"{words}\"\ntoken-ms = 50\n");
+    let engine = scripted(home.path(), &script);
+    let mut session = Session::start(home.path(), &["--engine", &engine], 120, 40);
+    session.wait_text("ready");
+    session.send("Go\r");
+    session.wait_text("on and on");
+    session.read_on(false);
+    // The answer comes to its end meanwhile.
+    session.hears_nothing(Duration::from_secs(5));
+    let before = session.bytes.len();
+    session.read_on(true);
+    session.wait_for("the end", |screen| {
+        screen.contains("1755/4096") && screen.contains("ready")
+    });
+    let written = session.bytes.len() - before;
+    assert!(written < 200_000, "{written} bytes had waited");
+    // And what is typed while it does not read counts.
+    session.send("Again\r");
+    session.wait_text("writing");
+    session.read_on(false);
+    session.hears_nothing(Duration::from_secs(1));
+    session.send("\x03");
+    session.hears_nothing(Duration::from_secs(1));
+    session.read_on(true);
+    session.wait_text("— stopped");
+    session.send("\x04");
+    assert!(session.end().success());
+    session.assert_sane();
+}
+
+#[test]
+fn the_cursor_stands_where_an_input_method_would_compose() {
+    let home = tempfile::tempdir().unwrap();
+    let engine = scripted(home.path(), "[[answer]]\ntext = \"x\"\n");
+    let mut session = Session::start(home.path(), &["--engine", &engine], 80, 24);
+    session.wait_text("ready");
+    // The box has a line and a blank at its left.
+    let mut typed = String::new();
+    for (text, column) in [
+        ("日", 4),
+        ("本語", 8),
+        (" ", 9),
+        ("e\u{301}", 10),
+        ("한", 12),
+        ("👍", 14),
+        ("x", 15),
+    ] {
+        session.send(text);
+        typed.push_str(text);
+        let shown = typed.clone();
+        session.wait_for(text, |screen| screen.contains(shown.trim_end()));
+        session.hears_nothing(Duration::from_millis(50));
+        let screen = session.parser.screen();
+        assert_eq!(screen.cursor_position(), (21, column), "behind '{typed}'");
+        assert!(!screen.hide_cursor());
+    }
+    session.send("\x1b[D\x1b[D");
+    session.hears_nothing(Duration::from_millis(50));
+    assert_eq!(session.parser.screen().cursor_position(), (21, 12), "before the emoji");
+    // In a panel it stands in what is typed there.
+    session.send("\x10日本");
+    session.wait_text("nothing like it");
+    session.hears_nothing(Duration::from_millis(50));
+    let (row, column) = session.parser.screen().cursor_position();
+    let line = session.text().lines().nth(usize::from(row)).unwrap().to_owned();
+    assert!(line.contains("日本") && column > 4, "{row},{column}: {line}");
+}

@@ -12,11 +12,12 @@ use ratatui::style::Style;
 use super::*;
 use crate::app::notice::Level;
 use crate::app::sessions::{SessionList, Typed};
-use crate::app::state::{Engine, Options, Overlay, ViewInfo};
+use crate::app::state::{Engine, Options, Overlay, Phase, ViewInfo};
 use crate::app::tuning::Tuning;
 use crate::app::{Action, CommandId, Msg, update};
 use crate::domain::inference::{
-    Event, Failure, FailureKind, Finish, LoadStep, ModelInfo, Part, PromptToken, PromptView, Said, Stats, Token, TurnId,
+    Event, Failure, FailureKind, Finish, LoadStep, ModelInfo, Part, PrefillProgress, PromptToken, PromptView, Said,
+    Stats, Token, TurnId,
 };
 
 use crate::domain::prospect::Prospect;
@@ -190,11 +191,17 @@ fn roles(state: &State, columns: u16, rows: u16) -> String {
     })
 }
 
+/// Holds a state against its pictures at every size.
+#[track_caller]
+fn at_every_size(name: &str, state: &State) {
+    for (columns, rows) in SIZES {
+        insta::assert_snapshot!(format!("{name}_{columns}"), shown(state, columns, rows));
+    }
+}
+
 #[test]
 fn an_empty_chat_says_how_to_begin() {
-    insta::assert_snapshot!("empty_120", shown(&ready(), 120, 40));
-    insta::assert_snapshot!("empty_80", shown(&ready(), 80, 24));
-    insta::assert_snapshot!("empty_40", shown(&ready(), 40, 12));
+    at_every_size("empty", &ready());
 }
 
 #[test]
@@ -210,7 +217,7 @@ fn a_model_that_is_loading_shows_how_far() {
             total: 4 << 30,
         }),
     );
-    insta::assert_snapshot!("loading_80", shown(&state, 80, 24));
+    at_every_size("loading", &state);
 }
 
 #[test]
@@ -229,9 +236,7 @@ fn a_talk_shows_who_said_what_and_how_fast() {
         "利马 is the ",
         None,
     );
-    for (columns, rows) in [(120, 40), (80, 24), (40, 12)] {
-        insta::assert_snapshot!(format!("talk_{columns}"), shown(&state, columns, rows));
-    }
+    at_every_size("talk", &state);
     insta::assert_snapshot!("talk_80_roles", roles(&state, 80, 24));
 }
 
@@ -241,10 +246,13 @@ fn scrolling_up_shows_that_there_is_more_below() {
     let long = (0..60).map(|n| format!("line {n}\n\n")).collect::<Vec<_>>().concat();
     talk(&mut state, "count", &long, Some(Finish::ContextFull));
     state.notices.dismiss(Duration::ZERO);
-    let (_, info) = frame(&state, 40, 12);
-    update(&mut state, Msg::Viewed(info));
-    update(&mut state, Msg::Action(Action::PageUp));
-    insta::assert_snapshot!("scrolled_40", shown(&state, 40, 12));
+    for (columns, rows) in SIZES {
+        update(&mut state, Msg::Action(Action::Follow));
+        let (_, info) = frame(&state, columns, rows);
+        update(&mut state, Msg::Viewed(info));
+        update(&mut state, Msg::Action(Action::PageUp));
+        insta::assert_snapshot!(format!("scrolled_{columns}"), shown(&state, columns, rows));
+    }
     update(&mut state, Msg::Action(Action::Follow));
     assert!(shown(&state, 40, 12).contains("— context full"));
 }
@@ -253,9 +261,7 @@ fn scrolling_up_shows_that_there_is_more_below() {
 fn what_lies_over_the_transcript_covers_it() {
     let mut state = ready();
     state.screen.overlay = Some(Overlay::Help { top: 0 });
-    insta::assert_snapshot!("help_120", shown(&state, 120, 40));
-    insta::assert_snapshot!("help_80", shown(&state, 80, 24));
-    insta::assert_snapshot!("help_40", shown(&state, 40, 12));
+    at_every_size("help", &state);
     let token = |n, text: &str, control| PromptToken {
         token: Token(n),
         text: text.into(),
@@ -280,7 +286,7 @@ fn what_lies_over_the_transcript_covers_it() {
         prompt: Some(prompt),
         top: 0,
     });
-    insta::assert_snapshot!("prompt_80", shown(&state, 80, 24));
+    at_every_size("prompt", &state);
     insta::assert_snapshot!("prompt_80_roles", roles(&state, 80, 24));
 }
 
@@ -343,19 +349,17 @@ fn sessions() -> State {
 #[test]
 fn the_sessions_are_listed_and_searched() {
     let mut state = sessions();
-    for (columns, rows) in [(120, 40), (80, 24), (40, 12)] {
-        insta::assert_snapshot!(format!("sessions_{columns}"), shown(&state, columns, rows));
-    }
+    at_every_size("sessions", &state);
     insta::assert_snapshot!("sessions_80_roles", roles(&state, 80, 24));
     if let Some(Overlay::Sessions(list)) = &mut state.screen.overlay {
         "knots".clone_into(&mut list.query);
         list.selected = 1;
     }
-    insta::assert_snapshot!("sessions_found_80", shown(&state, 80, 24));
+    at_every_size("sessions_found", &state);
     if let Some(Overlay::Sessions(list)) = &mut state.screen.overlay {
         (list.sessions, list.hits) = (Vec::new(), Vec::new());
     }
-    insta::assert_snapshot!("sessions_nothing_40", shown(&state, 40, 12));
+    at_every_size("sessions_nothing", &state);
 }
 
 #[test]
@@ -368,7 +372,7 @@ fn a_selected_message_is_marked() {
         Some(Finish::EndOfTurn),
     );
     update(&mut state, Msg::Action(Action::SelectPrevious));
-    insta::assert_snapshot!("selected_80", shown(&state, 80, 24));
+    at_every_size("selected", &state);
     insta::assert_snapshot!("selected_80_roles", roles(&state, 80, 24));
 }
 
@@ -380,7 +384,7 @@ fn completions_and_notices_stand_above_the_composer() {
         &mut state,
         Msg::Notice(Level::Warn, "memory allows a context of 512 tokens".into()),
     );
-    insta::assert_snapshot!("completion_80", shown(&state, 80, 24));
+    at_every_size("completion", &state);
     insta::assert_snapshot!("completion_80_roles", roles(&state, 80, 24));
     let mut failed = ready();
     let failure = Failure::new(
@@ -389,7 +393,7 @@ fn completions_and_notices_stand_above_the_composer() {
     );
     failed.engine = Engine::Failed(failure.clone());
     update(&mut failed, Msg::Notice(Level::Error, failure.message));
-    insta::assert_snapshot!("failed_80", shown(&failed, 80, 24));
+    at_every_size("failed", &failed);
 }
 
 #[test]
@@ -612,9 +616,7 @@ fn tuned() -> State {
 #[test]
 fn sampling_is_tuned_beside_the_conversation_or_over_it() {
     let mut state = tuned();
-    for (columns, rows) in SIZES {
-        insta::assert_snapshot!(format!("tune_{columns}"), shown(&state, columns, rows));
-    }
+    at_every_size("tune", &state);
     insta::assert_snapshot!("tune_120_roles", roles(&state, 120, 40));
     update(&mut state, Msg::TypedOver(Typed::Text("1.25".to_owned())));
     assert!(shown(&state, 80, 24).contains("temperature       1.25"));
@@ -646,9 +648,7 @@ fn words_that_are_looked_for_stand_out() {
     talk(&mut state, "Where is the needle?", text, Some(Finish::EndOfTurn));
     update(&mut state, Msg::Action(Action::Run(CommandId::Find)));
     update(&mut state, Msg::TypedOver(Typed::Text("needle".to_owned())));
-    for (columns, rows) in SIZES {
-        insta::assert_snapshot!(format!("find_{columns}"), shown(&state, columns, rows));
-    }
+    at_every_size("find", &state);
     insta::assert_snapshot!("find_80_roles", roles(&state, 80, 24));
 }
 
@@ -662,9 +662,7 @@ fn an_answer_as_it_was_written() {
         Some(Finish::EndOfTurn),
     );
     update(&mut state, Msg::Action(Action::Run(CommandId::Raw)));
-    for (columns, rows) in SIZES {
-        insta::assert_snapshot!(format!("raw_{columns}"), shown(&state, columns, rows));
-    }
+    at_every_size("raw", &state);
 }
 
 #[test]
@@ -688,5 +686,89 @@ fn everything_of_ours_can_be_drawn_in_ascii() {
             let screen = shown(&state, columns, rows);
             assert!(screen.is_ascii(), "{screen}");
         }
+    }
+}
+
+/// The answer under way is at this phase.
+fn at_phase(phase: Phase) -> State {
+    let mut state = ready();
+    talk(&mut state, "What is a quipu?", "", None);
+    if let Some(running) = &mut state.running {
+        running.phase = phase;
+    }
+    state
+}
+
+#[test]
+fn every_wait_says_what_is_waited_for() {
+    let progress = PrefillProgress {
+        done: 300,
+        total: 1200,
+        reused: 100,
+    };
+    let mut reading = at_phase(Phase::Prefill(progress));
+    update(&mut reading, Msg::Tick(Duration::from_secs(2)));
+    at_every_size("reading", &reading);
+    at_every_size("queued", &at_phase(Phase::Queued));
+    at_every_size("stopping", &at_phase(Phase::Stopping));
+    let mut writing = at_phase(Phase::Queued);
+    writing.looks.still = true;
+    assert!(
+        shown(&writing, 80, 24).contains("· waiting"),
+        "nothing turns where nothing is to"
+    );
+}
+
+#[test]
+fn trouble_is_seen_at_every_size() {
+    let mut dead = ready();
+    talk(&mut dead, "hi", "hello", Some(Finish::EndOfTurn));
+    update(
+        &mut dead,
+        Msg::Engine(Event::Died {
+            reason: "out of memory".to_owned(),
+        }),
+    );
+    at_every_size("dead", &dead);
+    let mut unsaved = ready();
+    talk(&mut unsaved, "hi", "hello", Some(Finish::MaxTokens));
+    unsaved.keeping.trouble = true;
+    unsaved.session.read_only = true;
+    unsaved.session.details.title = "Knots".to_owned();
+    at_every_size("unsaved", &unsaved);
+}
+
+#[test]
+fn folds_and_what_the_model_no_longer_sees() {
+    let mut state = ready();
+    let question = "a line of it\n".repeat(40);
+    talk(&mut state, &question, "one\n\ntwo\n\nthree", Some(Finish::EndOfTurn));
+    talk(&mut state, "and?", "four", Some(Finish::Stopped));
+    state.window.left_out = 1;
+    let answer = state.conversation.path()[1].id;
+    state.screen.folds.insert(answer);
+    at_every_size("folded", &state);
+}
+
+#[test]
+fn what_is_being_written_has_its_own_marks() {
+    let mut state = ready();
+    state.draft.tokens = Some((0, 2000));
+    let mut composer = Composer::default();
+    composer.set_vi(true);
+    composer.set_text("a \u{202e}message");
+    composer.fold("a file\nof two lines\n");
+    composer.escape();
+    update(&mut state, Msg::Edited(composer.text()));
+    let (theme, _) = theme::load("quipu", None);
+    for (columns, rows) in SIZES {
+        let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+        let mut view = View::default();
+        let draw = |frame: &mut ratatui::Frame<'_>| {
+            view.draw(&state, &composer, &theme, &Keymap::default(), frame);
+        };
+        terminal.draw(draw).unwrap();
+        let screen = cells(terminal.backend().buffer(), |symbol, _| symbol.to_owned());
+        insta::assert_snapshot!(format!("writing_{columns}"), screen);
     }
 }

@@ -15,9 +15,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -44,6 +44,8 @@ pub struct Session {
     output: Receiver<Vec<u8>>,
     /// Has the thread that reads let go of the terminal after the next piece.
     closing: Arc<AtomicBool>,
+    /// Whether that thread reads at all.
+    reading: Reading,
     /// The first process.
     pid: Pid,
     /// How it ended, once it has.
@@ -86,7 +88,12 @@ impl Session {
         let (status, ended) = channel();
         thread::spawn(move || status.send(child.wait().unwrap()));
         let closing = Arc::new(AtomicBool::new(false));
-        let output = read(pair.master.try_clone_reader().unwrap(), Arc::clone(&closing));
+        let reading = Reading::default();
+        let output = read(
+            pair.master.try_clone_reader().unwrap(),
+            Arc::clone(&closing),
+            reading.clone(),
+        );
         let typing = write(pair.master.take_writer().unwrap());
         Self {
             parser: vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0),
@@ -95,6 +102,7 @@ impl Session {
             typing: Some(typing),
             output,
             closing,
+            reading,
             pid,
             ended,
             before,
@@ -178,6 +186,11 @@ impl Session {
         {
             self.take(&bytes);
         }
+    }
+
+    /// Stops reading what it writes, as a terminal that hangs does, or goes on.
+    pub fn read_on(&self, on: bool) {
+        self.reading.set(on);
     }
 
     /// The first process.
@@ -343,12 +356,30 @@ fn slave(master: &(dyn MasterPty + Send)) -> File {
         .unwrap()
 }
 
+/// Whether the terminal is read from.
+#[derive(Clone, Default)]
+struct Reading(Arc<(Mutex<bool>, Condvar)>);
+
+impl Reading {
+    fn set(&self, on: bool) {
+        *self.0.0.lock().unwrap() = !on;
+        self.0.1.notify_all();
+    }
+
+    /// Returns when it is.
+    fn wait(&self) {
+        let stopped = self.0.0.lock().unwrap();
+        drop(self.0.1.wait_while(stopped, |stopped| *stopped).unwrap());
+    }
+}
+
 /// Reads on a thread of its own, until the end or until it is to close.
-fn read(mut from: Box<dyn Read + Send>, closing: Arc<AtomicBool>) -> Receiver<Vec<u8>> {
+fn read(mut from: Box<dyn Read + Send>, closing: Arc<AtomicBool>, reading: Reading) -> Receiver<Vec<u8>> {
     let (sender, output) = channel();
     thread::spawn(move || {
         let mut buffer = vec![0_u8; 65536];
         while let Ok(n @ 1..) = from.read(&mut buffer) {
+            reading.wait();
             if sender.send(buffer[..n].to_vec()).is_err() || closing.load(Ordering::Acquire) {
                 break;
             }

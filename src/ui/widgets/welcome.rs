@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use crate::app::state::Engine;
 use crate::app::{Action, CommandId, State};
 use crate::text::sanitize_line;
-use crate::ui::markdown::wrap::{Piece, Prefix, wrap};
+use crate::ui::markdown::wrap::{Piece, Prefix, columns, wrap};
 use crate::ui::theme::Role;
 use crate::ui::view::Look;
 
@@ -84,23 +84,25 @@ fn model(state: &State, look: Look<'_>, width: usize, how: Words) -> Vec<Line<'s
                 Span::styled(full, look.theme.style(Role::GaugeFull)),
                 Span::styled(empty, look.theme.style(Role::GaugeEmpty)),
             ];
-            let words = format!(
-                "{step}  {:.0} %  ·  {} of {}  ·  {} s",
-                part * 100.0,
-                bytes(*done),
-                bytes(*total),
-                state.now.saturating_sub(*since).as_secs()
-            );
+            let percent = format!("{step}  {:.0} %", part * 100.0);
+            let seconds = format!("  ·  {} s", state.now.saturating_sub(*since).as_secs());
+            let amount = format!("  ·  {} of {}", bytes(*done), bytes(*total));
+            // As much of it as there is room for.
+            let fits = |words: &String| columns(words) <= width;
+            let words = [format!("{percent}{amount}{seconds}"), format!("{percent}{seconds}")];
+            let words = words.into_iter().find(fits).unwrap_or(percent);
             vec![Line::from(bar), Line::styled(words, dim)]
         }
         Engine::Ready(model) => {
             let name = sanitize_line(&model.name).into_owned();
-            let facts = format!(
-                "{name} · {} · {} parameters · context {}",
-                sanitize_line(&model.quantization),
-                parameters(model.parameters),
-                model.context
-            );
+            let mut facts = vec![name, sanitize_line(&model.quantization).into_owned()];
+            // A script has no weights.
+            if model.parameters > 0 {
+                facts.push(format!("{} parameters", parameters(model.parameters)));
+            }
+            facts.push(format!("context {}", model.context));
+            facts.retain(|fact| !fact.is_empty());
+            let facts = facts.join(" · ");
             let mut words = vec![Piece::new(facts, text)];
             if model.builtin && how == Words::All {
                 let small = "\nA tiny model that is always there: it shows that everything works and knows little. \
