@@ -83,10 +83,12 @@ impl Cache {
         let help = (inside.height / 4).clamp(1, HELP);
         // The settings give way only down to a few lines.
         let spare = inside.height.saturating_sub(SETTINGS + help);
-        let shown = spare
-            .saturating_sub(AROUND)
-            .min(CANDIDATES as u16)
-            .min(inside.height / 3);
+        // A panel that says where they will be leaves room for its words.
+        let all = state
+            .prospect
+            .as_ref()
+            .map_or(2, |prospect| prospect.logits.len().min(CANDIDATES));
+        let shown = spare.saturating_sub(AROUND).min(all as u16).min(inside.height / 3);
         let below = if shown < 2 { 0 } else { shown + AROUND };
         let [rows, help, rest] =
             Layout::vertical([Constraint::Min(0), Constraint::Length(help), Constraint::Length(below)]).areas(inside);
