@@ -43,6 +43,8 @@ pub struct State {
     pub replay: Option<Replay>,
     /// The reading of the conversation that was asked for when it was entered, and how far it is.
     pub resuming: Option<(TurnId, PrefillProgress)>,
+    /// Whether old turns are to be summed up when the answer under way is there.
+    pub compacting: bool,
     /// The title that the model is asked for.
     pub titling: Option<Titling>,
     /// The tip before the answer under way was asked for: where to return to if nothing comes of it.

@@ -75,7 +75,7 @@ pub(super) struct Flags {
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) json_schema: Option<String>,
     /// What to do when a conversation outgrows the context
-    #[arg(long, global = true, value_name = "stop|drop-oldest|shift", value_parser = overflow)]
+    #[arg(long, global = true, value_name = "stop|drop-oldest|summarise|shift", value_parser = overflow)]
     pub(super) overflow: Option<Overflow>,
     /// Whether a model that can think before it answers shall, and how hard
     #[arg(long, global = true, value_name = "on|off|low|medium|high|auto", value_parser = switch)]
@@ -166,7 +166,7 @@ fn switch(text: &str) -> Result<Switch, &'static str> {
 }
 
 fn overflow(text: &str) -> Result<Overflow, String> {
-    Overflow::named(text).ok_or_else(|| "give 'stop', 'drop-oldest' or 'shift'".to_owned())
+    Overflow::named(text).ok_or_else(|| "give 'stop', 'drop-oldest', 'summarise' or 'shift'".to_owned())
 }
 
 fn engine(text: &str) -> Result<EngineChoice, String> {

@@ -118,8 +118,8 @@ pub(super) const KEYS: &[Key] = &[
         name: "overflow",
         variable: "QUIPU_OVERFLOW",
         default: "\"stop\"",
-        help: "What to do when a conversation outgrows the context: stop and say so, leave the oldest turns out of the prompt, or \
-               also shift the context in the middle of an answer.",
+        help: "What to do when a conversation outgrows the context: stop and say so, leave the oldest turns out of the prompt, \
+               have the model sum them up as soon as it is nearly full, or also shift the context in the middle of an answer.",
         field: Field::Overflow,
     },
     Key {
@@ -237,7 +237,7 @@ impl Key {
             Field::Amount((min, max), _) => format!("\"auto\" or a whole number from {min} to {max}"),
             Field::Number((min, max), _) => format!("a whole number from {min} to {max}"),
             Field::Preset => "the name of a preset, in quotes".to_owned(),
-            Field::Overflow => "\"stop\", \"drop-oldest\" or \"shift\"".to_owned(),
+            Field::Overflow => "\"stop\", \"drop-oldest\", \"summarise\" or \"shift\"".to_owned(),
             Field::Thinking => "\"on\", \"off\", \"low\", \"medium\", \"high\" or \"auto\"".to_owned(),
         }
     }

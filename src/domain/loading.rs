@@ -147,6 +147,9 @@ pub enum Overflow {
     Stop,
     /// Leave the oldest turns out of the prompt, whole ones, never the system prompt.
     DropOldest,
+    /// Have the model sum up old turns between answers, as soon as the context gets scarce; refuse what does not fit all the
+    /// same.
+    Summarise,
     /// Like [`Overflow::DropOldest`] between answers; within one, forget the oldest half of what stands behind the system
     /// prompt and go on, as llama.cpp's context shift does.
     Shift,
@@ -154,9 +157,10 @@ pub enum Overflow {
 
 impl Overflow {
     /// All of them with the names that people write.
-    pub const ALL: [(&'static str, Self); 3] = [
+    pub const ALL: [(&'static str, Self); 4] = [
         ("stop", Self::Stop),
         ("drop-oldest", Self::DropOldest),
+        ("summarise", Self::Summarise),
         ("shift", Self::Shift),
     ];
 
@@ -165,8 +169,14 @@ impl Overflow {
         match self {
             Self::Stop => "stop",
             Self::DropOldest => "drop-oldest",
+            Self::Summarise => "summarise",
             Self::Shift => "shift",
         }
+    }
+
+    /// Whether the engine refuses what does not fit whole.
+    pub const fn refuses(self) -> bool {
+        matches!(self, Self::Stop | Self::Summarise)
     }
 
     /// The policy of that name.

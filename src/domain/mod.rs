@@ -2,6 +2,7 @@
 //! nothing here reads a clock, a file or a terminal.
 
 pub mod bytes;
+pub mod compaction;
 pub mod conversation;
 pub mod counter;
 pub mod inference;

@@ -1,6 +1,7 @@
 //! The same answer again: what to ask for it, made of its record alone, and in words what stands in the way of getting it. Asking
 //! is for who has an engine.
 
+use super::compaction::{self, Fold};
 use super::conversation::{Conversation, Message, MessageId, Take};
 use super::inference::{Change, ChatMessage, Finish, GenerateRequest, ModelInfo, Opening, PromptRequest, Token};
 use super::role::Role;
@@ -24,8 +25,12 @@ pub fn messages(
     system: Option<&str>,
     fingerprint: &str,
 ) -> Vec<ChatMessage> {
-    let system = system.map(|text| ChatMessage::new(Role::System, text));
-    let said = talk.path_to(end).into_iter().map(|message| ChatMessage {
+    let path = talk.path_to(end);
+    let fold = Fold::of(&path);
+    let summary = fold.map(|fold| path[fold.at].text.as_str());
+    let system = compaction::system(system, summary).map(|text| ChatMessage::new(Role::System, text));
+    let kept = path[fold.map_or(0, |fold| fold.until)..].iter();
+    let said = kept.filter(|message| !message.is_summary()).map(|message| ChatMessage {
         role: message.role,
         content: message.text.clone(),
         thinking: message
@@ -35,6 +40,22 @@ pub fn messages(
         tokens: own_tokens(message, fingerprint),
     });
     system.into_iter().chain(said).collect()
+}
+
+/// The messages that a model with this fingerprint is given to say `answer`: what stands before it, or for a summary what it
+/// stands for, and the request to make one.
+pub fn question(talk: &Conversation, answer: MessageId, system: Option<&str>, fingerprint: &str) -> Vec<ChatMessage> {
+    let Some(message) = talk.get(answer) else {
+        return Vec::new();
+    };
+    if !message.is_summary() {
+        return messages(talk, message.parent, system, fingerprint);
+    }
+    let path = talk.path_to(message.parent);
+    let last = compaction::foldable(&path).and_then(|until| path.get(until.checked_sub(1)?));
+    let mut messages = messages(talk, last.map(|last| last.id), system, fingerprint);
+    compaction::ask_for_one(&mut messages);
+    messages
 }
 
 /// The ids of an answer that the model with this fingerprint gave.
@@ -83,7 +104,7 @@ pub fn again(talk: &Conversation, id: MessageId) -> Result<Vec<Again>, String> {
         all.push(Again {
             request: GenerateRequest {
                 prompt: PromptRequest {
-                    messages: messages(talk, message.parent, take.system.as_deref(), &take.model),
+                    messages: question(talk, id, take.system.as_deref(), &take.model),
                     opening: Opening {
                         text: take.opening.clone(),
                         said: answer.tokens[..from].to_vec(),

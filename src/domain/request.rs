@@ -33,6 +33,15 @@ impl ChatMessage {
     }
 }
 
+/// Has `messages` end with a request of quipu's own.
+pub fn ask(messages: &mut Vec<ChatMessage>, words: &str) {
+    match messages.last_mut().filter(|last| last.role == Role::User) {
+        // Templates want the turns to alternate.
+        Some(last) => last.content = format!("{}\n\n{words}", last.content),
+        None => messages.push(ChatMessage::new(Role::User, words)),
+    }
+}
+
 /// What stands of an answer before its first token is drawn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opening {

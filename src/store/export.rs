@@ -94,7 +94,8 @@ fn json(sessions: &[Whole]) -> Result<String, String> {
 fn speaker(message: &Message) -> String {
     match (message.role, &message.answer) {
         (Role::User, _) => "You".to_owned(),
-        (Role::System, _) => "System".to_owned(),
+        (Role::System, Some(_)) => "Summary".to_owned(),
+        (Role::System, None) => "System".to_owned(),
         (Role::Assistant, Some(answer)) if !answer.model_name.is_empty() => plain(&answer.model_name),
         (Role::Assistant, _) => "Model".to_owned(),
     }

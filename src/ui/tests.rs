@@ -751,6 +751,41 @@ fn folds_and_what_the_model_no_longer_sees() {
 }
 
 #[test]
+fn a_summary_stands_under_what_the_model_does_not_see_any_more() {
+    let mut state = ready();
+    talk(
+        &mut state,
+        "Who built the fortress above Cusco?",
+        "The Inca, under Pachacuti.",
+        Some(Finish::EndOfTurn),
+    );
+    talk(
+        &mut state,
+        "When?",
+        "In the fifteenth century.",
+        Some(Finish::EndOfTurn),
+    );
+    let summary = state.conversation.push(
+        crate::domain::Role::System,
+        "They spoke of **Sacsayhuamán**: the Inca built it.",
+        0,
+    );
+    state.conversation.get_mut(summary).unwrap().answer = Some(crate::domain::Answer {
+        finish: Some(Finish::EndOfTurn),
+        tokens: vec![Token(1); 14],
+        ..crate::domain::Answer::default()
+    });
+    talk(
+        &mut state,
+        "And who after them?",
+        "The Spaniards took it down.",
+        Some(Finish::EndOfTurn),
+    );
+    at_every_size("compacted", &state);
+    insta::assert_snapshot!("compacted_80_roles", roles(&state, 80, 24));
+}
+
+#[test]
 fn what_is_being_written_has_its_own_marks() {
     let mut state = ready();
     state.draft.tokens = Some((0, 2000));

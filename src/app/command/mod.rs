@@ -38,6 +38,8 @@ pub enum CommandId {
     Undo,
     /// Do again what was undone.
     Redo,
+    /// Sum up old turns.
+    Compact,
     /// Make an answer again.
     Replay,
     /// Show or set a sampling parameter.

@@ -118,6 +118,13 @@ pub const COMMANDS: &[Command] = &[
     ),
     Command::new(CommandId::Redo, "redo", "", "do again what was undone", Group::Chat),
     Command::new(
+        CommandId::Compact,
+        "compact",
+        "",
+        "have the model sum up old turns, which goes to it in their place from then on",
+        Group::Chat,
+    ),
+    Command::new(
         CommandId::Replay,
         "replay",
         "",
@@ -210,7 +217,7 @@ pub const COMMANDS: &[Command] = &[
         CommandId::Overflow,
         "overflow",
         "[POLICY]",
-        "stop, drop-oldest or shift where a conversation outgrows the context",
+        "stop, drop-oldest, summarise or shift where a conversation outgrows the context",
         Group::Model,
     ),
     Command::new(

@@ -8,7 +8,7 @@ use crate::app::state::{Before, Engine, Phase, Running, Scroll, State};
 use crate::domain::inference::{Command, Finish, GenerateRequest, Opening, PrefillProgress, PromptRequest, TurnId};
 use crate::domain::{Answer, Message, MessageId, Role};
 
-use super::{Outcome, Refusal, composer, model, prompt, record, session};
+use super::{Outcome, Refusal, compact, composer, model, prompt, record, session};
 
 /// Whether an answer could be begun now, if only to wait for its model.
 pub(super) fn may_begin(state: &State) -> Result<(), Refusal> {
@@ -118,19 +118,23 @@ fn ask(state: &mut State) -> Vec<Effect> {
         return Vec::new();
     };
     let opening = open(message, &model.fingerprint, running.continued.as_deref_mut());
-    let question = message.parent;
+    let (id, question, summary) = (message.id, message.parent, message.is_summary());
     let answer = message.answer.get_or_insert_default();
     answer.model.clone_from(&model.fingerprint);
     answer.model_name.clone_from(&model.name);
-    let request = GenerateRequest {
-        prompt: PromptRequest {
-            opening,
-            ..prompt::request(state, question, &model.fingerprint)
-        },
-        sampling: state.tuning.sampling.clone(),
-        thinking_budget: state.options.thinking_budget,
-        report: state.options.trace > 0,
-        changes: Vec::new(),
+    let request = if summary {
+        compact::request(state, id, opening, &model.fingerprint)
+    } else {
+        GenerateRequest {
+            prompt: PromptRequest {
+                opening,
+                ..prompt::request(state, question, &model.fingerprint)
+            },
+            sampling: state.tuning.sampling.clone(),
+            thinking_budget: state.options.thinking_budget,
+            report: state.options.trace > 0,
+            changes: Vec::new(),
+        }
     };
     record::begin(state, &request);
     // What is still being read for a return is read with the prompt.
@@ -226,6 +230,7 @@ pub(super) fn end(state: &mut State, finish: Option<Finish>) -> Vec<Effect> {
     let Some(message) = state.conversation.get_mut(answer) else {
         return Vec::new();
     };
+    let summary = message.is_summary();
     let how = message.answer.get_or_insert_default();
     how.finish = finish;
     let cut_off = matches!(finish, None | Some(Finish::Stopped));
@@ -237,6 +242,8 @@ pub(super) fn end(state: &mut State, finish: Option<Finish>) -> Vec<Effect> {
             state.conversation.drop_step();
             Vec::new()
         }
+        // Half a summary stands for nothing.
+        None if summary && cut_off => take_back(state, answer, before),
         None if cut_off && message.text == how.opening && how.thinking.text.is_empty() => {
             state.options.prefill = std::mem::take(&mut how.opening);
             take_back(state, answer, before)

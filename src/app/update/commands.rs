@@ -7,8 +7,8 @@ use crate::domain::sampling::GrammarForm;
 use crate::domain::session::Which;
 
 use super::{
-    Outcome, Refusal, answer, attach, copy, describe, escape, find, model, persona, pick, prompt, replay, sampling,
-    select, session, sessions, stats, talk, thinking, tune, window,
+    Outcome, Refusal, answer, attach, compact, copy, describe, escape, find, model, persona, pick, prompt, replay,
+    sampling, select, session, sessions, stats, talk, thinking, tune, window,
 };
 
 /// Runs a command with these arguments, trimmed.
@@ -32,6 +32,7 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         CommandId::Remove => select::remove(state),
         CommandId::Undo => select::undo(state),
         CommandId::Redo => select::redo(state),
+        CommandId::Compact => compact::begin(state),
         CommandId::Replay => replay::begin(state),
         CommandId::Sessions if args.is_empty() => sessions::show(state, ""),
         CommandId::Sessions => session::open(state, Which::Named(args.to_owned())),

@@ -3,8 +3,8 @@
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::state::State;
-use crate::domain::Role;
 use crate::domain::inference::{ChatMessage, Command, GenerateRequest, PromptRequest, Thinking, TurnId};
+use crate::domain::request;
 use crate::domain::sampling::Sampling;
 use crate::domain::session::{Details, Format, StoreCommand, Titled, Whole};
 
@@ -62,11 +62,7 @@ fn ask(state: &mut State) -> Outcome {
         .iter()
         .map(|message| ChatMessage::new(message.role, &message.text))
         .collect();
-    match messages.last_mut().filter(|last| last.role == Role::User) {
-        // Templates want the turns to alternate.
-        Some(last) => last.content = format!("{}\n\n{ASK}", last.content),
-        None => messages.push(ChatMessage::new(Role::User, ASK)),
-    }
+    request::ask(&mut messages, ASK);
     let turn = state.next_turn();
     state.titling = Some(Titling {
         turn,

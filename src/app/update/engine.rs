@@ -8,7 +8,7 @@ use crate::app::state::{Engine, Phase, Running, State};
 use crate::domain::Thought;
 use crate::domain::inference::{Event, Failure, FailureKind, Finish, Part, PrefillProgress, Said, Stats, TurnId};
 
-use super::{answer, describe, model, prompt, record, replay, window};
+use super::{answer, compact, describe, model, prompt, record, replay, window};
 
 /// Takes in an event.
 pub(super) fn told(state: &mut State, event: Event) -> Vec<Effect> {
@@ -135,6 +135,7 @@ fn finished(state: &mut State, turn: TurnId, finish: Finish, counts: Stats) -> V
     let before = running.continued.as_ref().map(|before| before.answer.stats);
     state.context_used = counts.context_used;
     let mut silent = false;
+    let summary = compact::under_way(state);
     if let Some(message) = state.conversation.get_mut(id) {
         let answer = message.answer.get_or_insert_default();
         answer.stats = before.map_or(counts, |before| before.and(&counts));
@@ -153,13 +154,20 @@ fn finished(state: &mut State, turn: TurnId, finish: Finish, counts: Stats) -> V
             "the model ended its turn without a word: /retry asks it again",
         ),
         Finish::EndOfTurn | Finish::Stopped | Finish::StopText => {}
+        Finish::MaxTokens if summary => {}
         Finish::MaxTokens => state.tell(Level::Warn, cut(counts.generated)),
         Finish::ContextFull => {
             let context = state.engine.model().map_or(counts.context_used, |model| model.context);
             state.tell(Level::Warn, full(context));
         }
     }
-    answer::end(state, Some(finish))
+    let mut effects = answer::end(state, Some(finish));
+    if summary && finish != Finish::Stopped {
+        let words = "this goes to the model in place of what it sums up: /undo takes it back, /retry makes another";
+        state.tell(Level::Info, words);
+    }
+    effects.extend(compact::due(state, finish));
+    effects
 }
 
 /// The conversation is in the KV cache, and nothing was asked since.

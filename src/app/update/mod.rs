@@ -6,6 +6,7 @@ mod answer;
 mod attach;
 mod click;
 mod commands;
+mod compact;
 mod composer;
 mod copy;
 pub mod describe;

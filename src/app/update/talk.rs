@@ -3,9 +3,9 @@
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::state::{Overlay, Session, State};
-use crate::domain::{Conversation, MessageId, Role};
+use crate::domain::{Conversation, Message, MessageId, Role};
 
-use super::{Outcome, Refusal, answer, select, session};
+use super::{Outcome, Refusal, answer, compact, select, session};
 
 /// Begins a new conversation under the same system prompt. An answer under way is stopped.
 pub(super) fn renew(state: &mut State) -> Vec<Effect> {
@@ -28,6 +28,11 @@ pub(super) fn retry(state: &mut State) -> Outcome {
         Some((Role::User, _)) => {
             state.conversation.begin_step();
             Some(state.conversation.push(Role::Assistant, "", now))
+        }
+        Some((Role::System, id)) if last.is_some_and(Message::is_summary) => {
+            state.conversation.begin_step();
+            let summary = state.conversation.push_version(id, "", now);
+            return Ok(summary.map_or_else(Vec::new, |summary| compact::again(state, summary, before)));
         }
         Some((Role::System, _)) | None => None,
     };

@@ -7,7 +7,7 @@ use crate::domain::inference::{Overflow, TurnId, Window};
 use crate::domain::load_option::LoadOption;
 use crate::text::nearest;
 
-use super::{Outcome, Refusal, answer, model};
+use super::{Outcome, Refusal, answer, compact, model};
 
 /// The engine leaves messages out of the prompt it is about to read.
 pub(super) fn moved(state: &mut State, turn: TurnId, window: Window) {
@@ -45,7 +45,8 @@ pub(super) fn shifted(state: &mut State, turn: TurnId, keep: u32, discard: u32) 
 
 /// The next turn will not fit whole. Told while the answer is still the current turn.
 pub(super) fn forecast(state: &mut State, turn: TurnId, window: Window) {
-    if !is_current(state, turn) {
+    // What stands behind a summary is not known yet.
+    if !is_current(state, turn) || compact::under_way(state) || compact::foreseen(state) {
         return;
     }
     let Window {
@@ -68,8 +69,8 @@ pub(super) fn forecast(state: &mut State, turn: TurnId, window: Window) {
         )
     } else {
         format!(
-            "the context is nearly full ({whole} of {context} tokens): a long message may not fit; /overflow drop-oldest lets \
-             the oldest turns go, /context N takes a larger one"
+            "the context is nearly full ({whole} of {context} tokens): a long message may not fit; /compact sums up \
+             old turns, /context N takes a larger one"
         )
     };
     state.tell(Level::Info, words);
@@ -186,7 +187,7 @@ mod tests {
         send(&mut state, "/overflow");
         assert_eq!(
             last_notice(&state).1,
-            "overflow is stop; takes stop, drop-oldest, shift"
+            "overflow is stop; takes stop, drop-oldest, summarise, shift"
         );
         send(&mut state, "/overflow drop-oldest");
         assert_eq!(last_notice(&state).1, "overflow stop → drop-oldest");

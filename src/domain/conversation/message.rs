@@ -116,6 +116,20 @@ pub struct Message {
     pub shown: Option<MessageId>,
 }
 
+impl Message {
+    /// Whether it is a summary of what was said before it: what a model said for the system. See
+    /// [`compaction`](crate::domain::compaction).
+    pub fn is_summary(&self) -> bool {
+        self.role == Role::System && self.answer.is_some()
+    }
+
+    /// Whether it is one that came to its end.
+    pub fn is_whole_summary(&self) -> bool {
+        let finish = self.answer.as_ref().and_then(|answer| answer.finish);
+        self.is_summary() && !matches!(finish, None | Some(Finish::Stopped)) && !self.text.trim().is_empty()
+    }
+}
+
 #[allow(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde hands out a reference to what it may skip"

@@ -245,7 +245,7 @@ impl Local<'_> {
                 ..Window::default()
             },
         };
-        let scarce = request.prompt.overflow == Overflow::Stop && window.whole > context - context / 8;
+        let scarce = request.prompt.overflow.refuses() && window.whole > context - context / 8;
         if window.left_out > 0 || scarce {
             self.tell(Event::Forecast { turn: turn.id, window });
         }

@@ -46,7 +46,7 @@ impl Loaded {
         let whole = prompt.tokens.len();
         let fits = |tokens: usize, room: usize| tokens.saturating_add(room) <= context;
         let room = room_for_answer(context, request.max_tokens);
-        if overflow == Overflow::Stop || fits(whole, room) {
+        if overflow.refuses() || fits(whole, room) {
             if !fits(whole, 1) {
                 return Err(too_long(messages, whole, context, overflow));
             }
@@ -163,10 +163,10 @@ fn fingerprint(messages: &[ChatMessage]) -> u64 {
 
 fn too_long(messages: &[ChatMessage], tokens: usize, context: usize, overflow: Overflow) -> Failure {
     let turns = messages.iter().filter(|m| m.role == Role::User).count();
-    let message = if overflow == Overflow::Stop && turns > 1 {
+    let message = if overflow.refuses() && turns > 1 {
         format!(
-            "the conversation has {tokens} tokens and the context holds {context}: shorten the message, let the oldest turns \
-             go with '/overflow drop-oldest', begin anew with '/new', or take a larger context with '/context'"
+            "the conversation has {tokens} tokens and the context holds {context}: shorten the message, have old turns summed \
+             up with '/compact', let them go with '/overflow drop-oldest', begin anew with '/new', or take a larger context with '/context'"
         )
     } else {
         format!(

@@ -6,6 +6,7 @@ use ratatui::text::Line;
 use crate::app::State;
 use crate::app::click::Click;
 use crate::app::state::Scroll;
+use crate::domain::compaction::Fold;
 use crate::domain::{Conversation, MessageId, Role};
 use crate::ui::theme::Theme;
 use crate::ui::view::Look;
@@ -32,6 +33,8 @@ pub(super) const BAR: u16 = 2;
 pub(super) struct Layout {
     made_for: Option<MadeFor>,
     entries: Vec<Entry>,
+    /// What the last summary stands for.
+    fold: Option<Fold>,
     /// One more with every change of the lines.
     revision: u64,
     /// What was at the top when the width last changed. It is kept, so that many changes lose no more than one.
@@ -83,6 +86,8 @@ struct Seen {
     turned: bool,
     /// Whether it is a person's.
     asked: bool,
+    /// Whether it is a summary that came to its end.
+    summary: bool,
 }
 
 impl Entry {
@@ -166,6 +171,7 @@ impl Entry {
             unfolded: is_open(self.id, state),
             turned: state.screen.folds.contains(&self.id),
             asked: message.role == Role::User,
+            summary: message.is_whole_summary(),
             grows: running.is_some_and(|running| running.answer == self.id),
             noted: is_noted(message, state),
             raw: state.screen.raw,
@@ -217,12 +223,21 @@ impl Layout {
             self.made_for = Some(made_for);
         }
         self.follow(&state.conversation);
-        let mut end = 0;
-        for entry in &mut self.entries {
+        let (mut end, mut question, mut fold) = (0, None, None);
+        for (at, entry) in self.entries.iter_mut().enumerate() {
             self.revision += u64::from(entry.update(state, width, look.theme));
             end += entry.height();
             entry.end = end;
+            match entry.seen {
+                Some(seen) if seen.asked => question = Some(at),
+                Some(seen) if seen.summary => {
+                    let until = question.unwrap_or(at);
+                    fold = Some(Fold { until, at });
+                }
+                _ => {}
+            }
         }
+        self.fold = fold;
         let moved = self.place.as_ref().filter(|_| anew);
         let moved = moved.and_then(|place| place.line(&self.entries));
         asked.map(|line| moved.unwrap_or(line))
@@ -244,6 +259,11 @@ impl Layout {
             let thoughts = (entry.start() + 2..).zip(entry.thoughts.lines());
             thoughts.chain((entry.start() + entry.ahead()..).zip(entry.shown()))
         })
+    }
+
+    /// What the last summary stands for.
+    pub(super) fn fold(&self) -> Option<Fold> {
+        self.fold
     }
 
     /// Lines of the whole.

@@ -15,6 +15,7 @@ use crate::app::click::Click;
 use crate::app::find::{Find, Found};
 use crate::app::state::ViewInfo;
 use crate::app::{Action, State};
+use crate::domain::compaction::Fold;
 use crate::ui::hits::Hits;
 use crate::ui::markdown::wrap::columns;
 use crate::ui::theme::Role;
@@ -167,7 +168,7 @@ impl Cache {
             .chain(&note);
         let above = top.saturating_sub(entry.start());
         let first = area.y + entry.start().saturating_sub(top) as u16;
-        let left_out = at < state.window.left_out as usize;
+        let left_out = Fold::hides(self.layout.fold(), state.window.left_out as usize, at);
         for (y, (number, line)) in (first..area.bottom()).zip(lines.enumerate().skip(above as usize)) {
             let row = Rect { y, height: 1, ..area };
             if number == 0 {

@@ -27,7 +27,8 @@ pub(super) struct Version {
 pub(super) fn header(message: &Message, version: Version, look: Look<'_>, width: u16) -> Line<'static> {
     let (name, role) = match (&message.role, &message.answer) {
         (Speaker::User, _) => ("you".to_owned(), Role::UserName),
-        (Speaker::System, _) => ("system".to_owned(), Role::Dim),
+        (Speaker::System, Some(_)) => ("summary".to_owned(), Role::ModelName),
+        (Speaker::System, None) => ("system".to_owned(), Role::Dim),
         (Speaker::Assistant, Some(answer)) if !answer.model_name.is_empty() => {
             (sanitize_line(&answer.model_name).into_owned(), Role::ModelName)
         }
