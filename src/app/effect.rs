@@ -36,6 +36,8 @@ pub enum Effect {
     },
     /// Write this to the configuration; it comes back as [`super::Msg::Saved`].
     Save(Keepable),
+    /// Look for models on this machine; they come back as [`super::Msg::Shelf`].
+    ListModels,
     /// Show this theme from now on.
     Theme(String),
     /// Put this on the clipboard; what came of it comes back as [`super::Msg::Copied`].

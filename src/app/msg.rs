@@ -8,6 +8,7 @@ use crate::domain::inference::Event;
 use crate::domain::prospect::Prospect;
 use crate::domain::sampling::Grammar;
 use crate::domain::session::StoreEvent;
+use crate::domain::shelf::Shelf;
 
 use super::action::Action;
 use super::click::{Click, Drag};
@@ -62,6 +63,8 @@ pub enum Msg {
     Saved(Keepable, Result<(), String>),
     /// The settings were saved: how it looks now, and the presets there are.
     Settled(Looks, Vec<Preset>),
+    /// The models on this machine, or in words why they cannot be listed.
+    Shelf(Result<Shelf, String>),
     /// A file that goes with the message was read, or could not be, in words.
     Attached(Result<Attachment, String>),
     /// The message was edited outside, or could not be, in words.

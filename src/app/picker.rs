@@ -16,6 +16,8 @@ pub struct Picker {
     pub rows: Vec<Pick>,
     /// The selected one of those that fit.
     pub selected: usize,
+    /// What the rows still to come are waited for with; they come all at once.
+    pub waiting: Option<&'static str>,
     /// The theme to go back to where none is taken.
     pub before: Option<String>,
     /// Rows that fit the query, best first, by their index.
@@ -55,6 +57,7 @@ impl Picker {
             fits: (0..rows.len()).collect(),
             rows,
             selected: 0,
+            waiting: None,
             before: None,
         }
     }
@@ -64,6 +67,18 @@ impl Picker {
         self.fits = fuzzy(&query, self.rows.iter().map(|row| row.label.as_str()));
         self.query = query;
         self.selected = 0;
+    }
+
+    /// Takes in rows that were waited for. What is typed and what is selected stay.
+    pub fn arrive(&mut self, rows: Vec<Pick>) {
+        let selected = self.row().map(|row| row.what.clone());
+        self.waiting = None;
+        self.rows = rows;
+        let query = std::mem::take(&mut self.query);
+        self.look_for(query);
+        if let Some(what) = selected {
+            self.select(&what);
+        }
     }
 
     /// The rows that fit, best first.

@@ -5,7 +5,7 @@ use crate::app::{Effect, Msg, State, update};
 use crate::domain::inference::{Command, Event};
 use crate::domain::session::StoreEvent;
 use crate::engine::EngineHandle;
-use crate::run::{self, Clock, Gate, Keeper, Loader};
+use crate::run::{self, Clock, Gate, Keeper, Lister, Loader};
 use crate::store::StoreHandle;
 
 /// The core and all that its effects reach.
@@ -16,6 +16,7 @@ pub(super) struct Driver<'a> {
     gate: Gate,
     loader: &'a Loader,
     keeper: &'a Keeper,
+    lister: &'a Lister,
     /// What was attached for the next message.
     pub(super) folded: String,
     /// The exit code, once the end was decided.
@@ -39,7 +40,7 @@ impl<'a> Driver<'a> {
         state: State,
         engine: EngineHandle,
         store: Option<StoreHandle>,
-        (loader, keeper): (&'a Loader, &'a Keeper),
+        (loader, keeper, lister): (&'a Loader, &'a Keeper, &'a Lister),
     ) -> Self {
         Self {
             state,
@@ -48,6 +49,7 @@ impl<'a> Driver<'a> {
             gate: Gate::default(),
             loader,
             keeper,
+            lister,
             folded: String::new(),
             exit: None,
             clock: Clock::start(),
@@ -114,6 +116,10 @@ impl<'a> Driver<'a> {
                     self.happened(Msg::Copied(Err(words.to_owned())));
                 }
                 Effect::Fold(text) => self.folded.push_str(&text),
+                Effect::ListModels => {
+                    let found = (self.lister)();
+                    self.happened(Msg::Shelf(Ok(found)));
+                }
                 Effect::ReadFile(path) => {
                     let read = run::read_attachment(&path, &self.engine.counter);
                     self.happened(Msg::Attached(read));

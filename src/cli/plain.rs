@@ -176,8 +176,10 @@ impl Plain<'_> {
                 let rows = COMMANDS.iter().map(row).collect::<Vec<_>>().concat();
                 print(&format!("{rows}> "))
             }
-            Some(Overlay::Picker(list)) => {
-                let rows = list.fitting().map(|row| sanitize_line(&row.label) + "\n");
+            Some(Overlay::Picker(list)) if list.waiting.is_none() => {
+                let rows = list
+                    .fitting()
+                    .map(|row| format!("{}  {}\n", sanitize_line(&row.label), sanitize_line(&row.note)));
                 print(&format!("{}\n{}> ", list.title, rows.collect::<String>()))
             }
             Some(Overlay::Sessions(list)) if list.there && !list.searching => print(&format!("{}> ", sessions(&list))),

@@ -1,11 +1,13 @@
 //! Everything that a task is started with: settings in force, folders, log, engine, and how a model is found. Says what is wrong
 //! with the settings; shows nothing itself but that.
 
+mod finding;
+
 use std::env;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use tokio::runtime::Runtime;
 
@@ -14,13 +16,13 @@ use crate::app::state::{Looks, Options};
 use crate::app::tuning::Tuning;
 use crate::app::{Effect, Keepable, State};
 use crate::config::{self, Origin, Paths, Place, Problem, Settings, from_home};
-use crate::domain::inference::{Failure, FailureKind, ModelSource};
+use crate::domain::inference::ModelSource;
 use crate::domain::sampling::{Grammar, GrammarForm};
 use crate::domain::session::Which;
 use crate::engine::scripted::{self, Script};
 use crate::engine::{self, EngineHandle};
 use crate::models::{self, Resolved};
-use crate::run::{self, ChatOptions, Dresser, Fresh, Keeper, Loader, Log, Settler};
+use crate::run::{self, ChatOptions, Dresser, Fresh, Keeper, Log, Settler};
 use crate::store::{self, Archive, Checkpoints, StoreHandle, StoreOptions};
 use crate::text::{sanitize, sanitize_line};
 use crate::ui::keymap::{Change, Keymap};
@@ -143,14 +145,14 @@ impl Setup {
     /// Answers one question in a session that is kept.
     fn ask_in_session(self, question: &str, format: Format) -> Result<Exit, Stop> {
         let engine = self.start_engine()?;
-        let (loader, keeper) = (self.loader(), self.keeper());
+        let (loader, keeper, lister) = (self.loader(), self.keeper(), self.lister());
         self.introduce(&loader(None)?);
         let Some(store) = self.start_store()? else {
             let words = "sessions are not kept: there is no home folder, or the setting 'keep' is off";
             return Err(Stop::new(Exit::Usage, words));
         };
         let (state, effects) = self.begin(true);
-        let driver = Driver::new(state, engine, Some(store), (&loader, &keeper));
+        let driver = Driver::new(state, engine, Some(store), (&loader, &keeper, &lister));
         runtime()?.block_on(in_session::run(driver, effects, question, format, io::stdout()))
     }
 
@@ -285,9 +287,9 @@ impl Setup {
         self.tell_on_stderr();
         let engine = self.start_engine()?;
         let loader = self.loader();
-        let (store, keeper) = (self.start_store()?, self.keeper());
+        let (store, keeper, lister) = (self.start_store()?, self.keeper(), self.lister());
         let (state, effects) = self.begin(store.is_some());
-        let driver = Driver::new(state, engine, store, (&loader, &keeper));
+        let driver = Driver::new(state, engine, store, (&loader, &keeper, &lister));
         runtime()?.block_on(plain::run(driver, effects))
     }
 
@@ -308,6 +310,7 @@ impl Setup {
             keymap,
             engine,
             loader,
+            lister: self.lister(),
             keeper: self.keeper(),
             dresser: self.dresser(),
             looks: looks(&self.settings, self.paths.as_ref()),
@@ -461,35 +464,6 @@ impl Setup {
                 None
             }
         }
-    }
-
-    /// How a name becomes a checked file. The answer before is kept until there is a new one: the built-in model may lie in a
-    /// temporary folder that goes with it.
-    fn loader(&self) -> Loader {
-        if !matches!(self.engine, EngineChoice::Local) || cfg!(not(feature = "llama")) {
-            return Arc::new(|_| {
-                Ok(ModelSource {
-                    path: PathBuf::from("script"),
-                    builtin: false,
-                    notice: None,
-                })
-            });
-        }
-        let usual = self.settings.model.clone();
-        let cache = self.cache();
-        let kept: Mutex<Option<Resolved>> = Mutex::new(None);
-        Arc::new(move |name| {
-            let name = from_home(name.unwrap_or(&usual));
-            let found = models::resolve(Some(Path::new(&name)), &cache)
-                .map_err(|error| Failure::new(FailureKind::Model, sanitize_line(&error.to_string()).into_owned()))?;
-            let source = ModelSource {
-                path: found.path().to_owned(),
-                builtin: found.is_builtin(),
-                notice: found.notice.as_deref().map(|notice| sanitize_line(notice).into_owned()),
-            };
-            *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
-            Ok(source)
-        })
     }
 
     /// Writes to the file that the settings were read from.

@@ -2,6 +2,8 @@
 //! of the domain). Names, environment variables, bounds, defaults and help all come from there and from here;
 //! `config.example.toml` is made from them.
 
+use toml::de::DeValue;
+
 use crate::domain::inference::{Overflow, Thinking};
 use crate::domain::load_option::{LoadOption, NotAccepted};
 use crate::domain::sampling::{Kind, Parameter, Refused};
@@ -35,6 +37,8 @@ enum Field {
     Number(Bounds, fn(&mut Layer) -> &mut Option<u32>),
     /// A switch, or the decision left to quipu.
     Maybe(fn(&mut Layer) -> &mut Option<Option<bool>>),
+    /// A list of texts.
+    Texts(fn(&mut Layer) -> &mut Option<Vec<String>>),
     Preset,
     Overflow,
     Thinking,
@@ -80,6 +84,14 @@ pub(super) const KEYS: &[Key] = &[
         default: "\"cria\"",
         help: "A GGUF file, or \"cria\": the small model that quipu brings along.",
         field: Field::Text(|layer| &mut layer.model),
+    },
+    Key {
+        section: "model",
+        name: "folders",
+        variable: "QUIPU_MODEL_FOLDERS",
+        default: "[]",
+        help: "Folders with models of yours, for `/models`; quipu's own and the one of 'path' are always looked into.",
+        field: Field::Texts(|layer| &mut layer.folders),
     },
     Key {
         section: "model",
@@ -232,6 +244,7 @@ impl Key {
     pub(super) fn accepts(&self) -> String {
         match self.field {
             Field::Text(_) => "a text in quotes".to_owned(),
+            Field::Texts(_) => "a list of texts in quotes".to_owned(),
             Field::Switch(_) => "true or false".to_owned(),
             Field::Maybe(_) => "\"auto\", true or false".to_owned(),
             Field::Amount((min, max), _) => format!("\"auto\" or a whole number from {min} to {max}"),
@@ -249,6 +262,7 @@ impl Key {
     pub(super) fn set(&self, layer: &mut Layer, given: Given<'_>, written: &str, place: Place) -> Result<(), String> {
         let accepted = match self.field {
             Field::Text(field) => plain(given).map(|text| *field(layer) = Some(text.to_owned())),
+            Field::Texts(field) => texts(given).map(|texts| *field(layer) = Some(texts)),
             Field::Switch(field) => given.switch().map(|on| *field(layer) = Some(on)),
             Field::Maybe(field) => {
                 let auto = given.text().is_some_and(|text| text.eq_ignore_ascii_case("auto"));
@@ -353,6 +367,23 @@ fn plain(given: Given<'_>) -> Option<&str> {
     given
         .text()
         .filter(|text| !text.chars().any(|c| c.is_control() && c != '\n' && c != '\t'))
+}
+
+/// The texts of a list; those of the environment are separated as in PATH.
+fn texts(given: Given<'_>) -> Option<Vec<String>> {
+    match given {
+        Given::Typed(DeValue::Array(items)) => {
+            let texts = items
+                .iter()
+                .map(|item| plain(Given::Typed(item.get_ref())).map(str::to_owned));
+            texts.collect()
+        }
+        Given::Typed(_) => None,
+        Given::Word(word) => {
+            let paths = std::env::split_paths(word).map(|path| path.to_string_lossy().into_owned());
+            Some(paths.filter(|path| !path.is_empty()).collect())
+        }
+    }
 }
 
 fn amount(given: Given<'_>, (min, max): Bounds) -> Option<Amount> {

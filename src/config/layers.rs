@@ -48,6 +48,8 @@ impl FromStr for Amount {
 pub struct Layer {
     /// The model to start with.
     pub model: Option<String>,
+    /// Folders with models.
+    pub folders: Option<Vec<String>>,
     /// The system prompt; an empty one takes away what a lower layer set.
     pub system: Option<String>,
     /// Longest answer in tokens.
@@ -122,6 +124,7 @@ impl Layer {
 
     /// Lays this layer over `settings`.
     fn cover(&self, settings: &mut Settings, place: Chosen) -> Result<(), Problem> {
+        put(&mut settings.folders, self.folders.as_ref());
         put(&mut settings.model, self.model.as_deref().map(from_home).as_ref());
         for (name, text) in &self.load {
             // `set_load` let in only what the option accepts.

@@ -13,6 +13,8 @@ use super::problem::Place;
 pub struct Settings {
     /// The model to start with: a file, or the name of the one that quipu brings along.
     pub model: String,
+    /// Folders in which models are looked for, besides quipu's own.
+    pub folders: Vec<String>,
     /// How to load models.
     pub load: LoadOptions,
     /// Whether a model's first load is tried in a process of its own.
@@ -78,6 +80,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             model: "cria".to_owned(),
+            folders: Vec::new(),
             load: LoadOptions::default(),
             probe: true,
             presets: Preset::shipped(),

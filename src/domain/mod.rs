@@ -16,6 +16,7 @@ pub mod request;
 pub mod role;
 pub mod sampling;
 pub mod session;
+pub mod shelf;
 pub mod thinking;
 
 pub use bytes::Bytes;

@@ -16,7 +16,10 @@ use crate::domain::prospect::Lookout;
 mod digest;
 #[cfg(feature = "llama")]
 pub mod local;
+mod memory;
 pub mod scripted;
+
+pub use self::memory::available_memory;
 
 /// The ends of a running engine. Dropping `commands` ends its thread after the turn at hand.
 #[derive(Debug)]

@@ -6,6 +6,7 @@
 mod builtin;
 mod error;
 mod resolve;
+mod shelf;
 
 #[cfg(test)]
 mod tests;
@@ -13,3 +14,4 @@ mod tests;
 pub use builtin::{BUILT_IN, Unpacked, unpack, unpack_or_temp};
 pub use error::ModelError;
 pub use resolve::{Resolved, resolve, resolve_vocabulary};
+pub use shelf::shelf;

@@ -124,7 +124,7 @@ fn models_in(folder: &Path) -> Vec<String> {
     names.into_iter().collect()
 }
 
-fn is_gguf(name: &str) -> bool {
+pub(super) fn is_gguf(name: &str) -> bool {
     Path::new(name)
         .extension()
         .is_some_and(|ending| ending.eq_ignore_ascii_case("gguf"))

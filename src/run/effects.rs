@@ -16,6 +16,7 @@ use crate::domain::counter::Counter;
 use crate::domain::inference::{Cancel, Command, Event, Failure, FailureKind, LoadOptions, ModelSource, TurnId};
 use crate::domain::sampling::GrammarForm;
 use crate::domain::session::{StoreCommand, StoreEvent};
+use crate::domain::shelf::Shelf;
 
 use crate::ui::{Keymap, Theme};
 
@@ -27,6 +28,9 @@ use super::happening::Happening;
 /// Finds the model of this name (`None` is the one in the settings, or the built-in one) and checks its file. May take its
 /// time: it is called on a thread of its own.
 pub type Loader = Arc<dyn Fn(Option<&str>) -> Result<ModelSource, Failure> + Send + Sync>;
+
+/// Looks for the models on this machine. May take its time.
+pub type Lister = Arc<dyn Fn() -> Shelf + Send + Sync>;
 
 /// Writes to the configuration. May take its time.
 pub type Keeper = Arc<dyn Fn(&Keepable) -> Result<(), String> + Send + Sync>;
@@ -57,6 +61,7 @@ pub(super) struct Reach {
     pub(super) commands: Sender<Command>,
     pub(super) cancel: Cancel,
     pub(super) loader: Loader,
+    pub(super) lister: Lister,
     pub(super) keeper: Keeper,
     pub(super) dresser: Dresser,
     pub(super) settler: Settler,
@@ -192,6 +197,14 @@ impl Reach {
     pub(super) fn settle(&self) {
         let settler = Arc::clone(&self.settler);
         self.apart(move || Happening::Settled(settler().map(Box::new)), Happening::Written);
+    }
+
+    /// Looks for models; they are told as [`Msg::Shelf`].
+    pub(super) fn list(&self) {
+        let lister = Arc::clone(&self.lister);
+        let told = |shelf| Happening::Message(Box::new(Msg::Shelf(shelf)));
+        let failed = Err("looking for models came to an unexpected end: the log says more".to_owned());
+        self.apart(move || told(Ok(lister())), told(failed));
     }
 
     /// Reads a theme; it is told as [`Happening::Dressed`].

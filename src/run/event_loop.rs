@@ -25,7 +25,7 @@ use crate::store::StoreHandle;
 use super::clipboard::{self, Desktop, Route};
 use super::clock::{Clock, Pace};
 use super::editor::Editor;
-use super::effects::{Dresser, Fresh, Gate, Keeper, Loader, Reach, Settler, gone, store_gone};
+use super::effects::{Dresser, Fresh, Gate, Keeper, Lister, Loader, Reach, Settler, gone, store_gone};
 use super::happening::Happening;
 use super::screen::Screen;
 use super::surface::Surface;
@@ -111,6 +111,8 @@ pub struct Parts<S> {
     pub engine: EngineHandle,
     /// Finds models.
     pub loader: Loader,
+    /// Looks for the models there are.
+    pub lister: Lister,
     /// Writes to the configuration.
     pub keeper: Keeper,
     /// Reads themes.
@@ -152,6 +154,7 @@ impl<S: Surface> Shell<S> {
                 commands: parts.engine.commands,
                 cancel: parts.engine.cancel,
                 loader: parts.loader,
+                lister: parts.lister,
                 keeper: parts.keeper,
                 dresser: parts.dresser,
                 settler: parts.settler,
@@ -310,7 +313,11 @@ impl<S: Surface> Shell<S> {
         let state = &self.state;
         let aside = state.replay.is_some() || state.titling.is_some() || state.resuming.is_some();
         let opening = state.keeping.opening.is_some();
-        let listing = matches!(&state.screen.overlay, Some(Overlay::Sessions(list)) if !list.there || list.searching);
+        let listing = match &state.screen.overlay {
+            Some(Overlay::Sessions(list)) => !list.there || list.searching,
+            Some(Overlay::Picker(list)) => list.waiting.is_some(),
+            _ => false,
+        };
         let busy = asked
             || self.counting
             || self.lent == Some(Lent::Editor)
@@ -503,6 +510,7 @@ impl<S: Surface> Shell<S> {
                     self.screen.fold(&text);
                     queue.push_back(Msg::Edited(self.screen.draft()));
                 }
+                Effect::ListModels => self.reach.list(),
                 Effect::ReadFile(path) => self.reach.attach(path, self.counter.clone()),
                 Effect::EditOutside(text) => self.lend(text),
                 Effect::ReadGrammar { path, form } => self.reach.read_grammar(path, form),

@@ -48,7 +48,7 @@ pub use attach::read as read_attachment;
 pub use clipboard::Route;
 pub use clock::{Clock, FRAME};
 pub use editor::{Editor, editor};
-pub use effects::{Dresser, Fresh, Gate, Keeper, Loader, Settler, at_home, store_gone, ticket_of};
+pub use effects::{Dresser, Fresh, Gate, Keeper, Lister, Loader, Settler, at_home, store_gone, ticket_of};
 pub use event_loop::{Farewell, Parts, Shell};
 pub use grammar::read_grammar;
 pub use happening::Happening;
@@ -79,6 +79,8 @@ pub struct ChatOptions {
     pub engine: EngineHandle,
     /// Finds models.
     pub loader: Loader,
+    /// Writes to the configuration.
+    pub lister: Lister,
     /// Writes to the configuration.
     pub keeper: Keeper,
     /// Reads themes.
@@ -173,6 +175,7 @@ async fn converse(chat: ChatOptions) -> Result<(u8, bool), RunError> {
         surface,
         engine: chat.engine,
         loader: chat.loader,
+        lister: chat.lister,
         keeper: chat.keeper,
         dresser: chat.dresser,
         settler: chat.settler,

@@ -22,6 +22,7 @@ use crate::domain::inference::{
 
 use crate::domain::prospect::Prospect;
 use crate::domain::session::{Details, Hit, SessionId, Summary};
+use crate::domain::shelf::{Facts, Shelf, Shelved};
 use crate::domain::{MessageId, Role as Speaker};
 
 /// The screens that every state is drawn on.
@@ -806,4 +807,43 @@ fn what_is_being_written_has_its_own_marks() {
         let screen = cells(terminal.backend().buffer(), |symbol, _| symbol.to_owned());
         insta::assert_snapshot!(format!("writing_{columns}"), screen);
     }
+}
+
+#[test]
+fn models_are_listed_at_every_size() {
+    let mut state = ready();
+    update(&mut state, Msg::Action(Action::Run(CommandId::Models)));
+    at_every_size("models_waiting", &state);
+    let facts = Facts {
+        architecture: "llama".to_owned(),
+        parameters: 1_100_000_000,
+        quantization: "Q4_K_M".to_owned(),
+        bytes: 670 << 20,
+        context_train: Some(2048),
+        has_template: true,
+        needs: 1 << 30,
+    };
+    let large = Facts {
+        architecture: "qwen2".to_owned(),
+        parameters: 70_600_000_000,
+        bytes: 43 << 30,
+        needs: 46 << 30,
+        has_template: false,
+        context_train: Some(131_072),
+        ..facts.clone()
+    };
+    let model = |label: &str, facts| Shelved {
+        name: format!("/models/{label}.gguf"),
+        label: label.to_owned(),
+        facts,
+    };
+    let models = vec![
+        model("cria", Ok(facts.clone())),
+        model("Some-Model-70B-Instruct-with-a-long-name-Q4_K_M", Ok(large)),
+        model("tinyllama-1.1b", Ok(facts)),
+        model("wreck", Err("it ends in the middle of tensor 'blk.3'".to_owned())),
+    ];
+    let free = Some(16 << 30);
+    update(&mut state, Msg::Shelf(Ok(Shelf { models, free })));
+    at_every_size("models", &state);
 }

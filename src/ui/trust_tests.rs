@@ -16,6 +16,7 @@ use crate::app::{Action, CommandId, Msg, State, update};
 use crate::domain::inference::{Failure, FailureKind, Finish, PromptToken, PromptView, Token, TurnId};
 use crate::domain::prospect::Prospect;
 use crate::domain::session::{Details, Hit, SessionId, Summary};
+use crate::domain::shelf::{Facts, Shelf, Shelved};
 use crate::domain::{MessageId, Role as Speaker};
 
 #[path = "../../tests/support/allowed.rs"]
@@ -35,7 +36,7 @@ fn hostile() -> impl Strategy<Value = String> {
 }
 
 /// Every place that shows a text which is not ours.
-const PLACES: usize = 12;
+const PLACES: usize = 13;
 
 fn state_with(place: usize, text: &str) -> State {
     let mut state = ready();
@@ -114,6 +115,21 @@ fn state_with(place: usize, text: &str) -> State {
         10 => {
             talk(&mut state, "hi", text, Some(Finish::EndOfTurn));
             update(&mut state, Msg::Action(Action::Run(CommandId::Raw)));
+        }
+        11 => {
+            update(&mut state, Msg::Action(Action::Run(CommandId::Models)));
+            let model = |facts| Shelved {
+                name: own(),
+                label: own(),
+                facts,
+            };
+            let facts = Facts {
+                architecture: own(),
+                quantization: own(),
+                ..Facts::default()
+            };
+            let models = vec![model(Ok(facts)), model(Err(own()))];
+            update(&mut state, Msg::Shelf(Ok(Shelf { models, free: None })));
         }
         _ => {
             update(&mut state, Msg::Edited(format!("/theme {text}")));

@@ -16,6 +16,7 @@ use quipu::app::state::{Looks, Options};
 use quipu::app::tuning::Tuning;
 use quipu::domain::inference::{Failure, ModelSource};
 use quipu::domain::session::Which;
+use quipu::domain::shelf::Shelf;
 use quipu::engine::scripted::{self, Script};
 use quipu::run::{Clock, Farewell, Fresh, Happening, Headless, Loader, Parts, Route, Screen, Shell};
 use quipu::store::{StoreHandle, StoreOptions};
@@ -97,6 +98,7 @@ impl Harness {
             surface: Headless::new(80, 24),
             engine: scripted::spawn(Script::parse(script).unwrap()).unwrap(),
             loader,
+            lister: Arc::new(Shelf::default),
             keeper: Arc::new(|_| Ok(())),
             dresser: Arc::new(|name| theme::load(name, None)),
             settler: Arc::new(|| {

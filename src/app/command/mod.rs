@@ -60,6 +60,8 @@ pub enum CommandId {
     StopAt,
     /// Show or load a model.
     Model,
+    /// Choose a model.
+    Models,
     /// Let go of the model.
     Unload,
     /// Show or change the length of the context.

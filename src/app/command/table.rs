@@ -199,6 +199,13 @@ pub const COMMANDS: &[Command] = &[
     )
     .also(&["load"]),
     Command::new(
+        CommandId::Models,
+        "models",
+        "",
+        "choose among the models on this machine",
+        Group::Model,
+    ),
+    Command::new(
         CommandId::Unload,
         "unload",
         "",

@@ -8,7 +8,7 @@ use crate::domain::session::Which;
 
 use super::{
     Outcome, Refusal, answer, attach, compact, copy, describe, escape, find, model, persona, pick, prompt, replay,
-    sampling, select, session, sessions, stats, talk, thinking, tune, window,
+    sampling, select, session, sessions, shelf, stats, talk, thinking, tune, window,
 };
 
 /// Runs a command with these arguments, trimmed.
@@ -54,6 +54,7 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         CommandId::Seed => sampling::set(state, &format!("seed {args}")),
         CommandId::StopAt => sampling::set(state, &format!("stop {args}")),
         CommandId::Model => model::command(state, args),
+        CommandId::Models => Ok(shelf::open(state)),
         CommandId::Unload => model::unload(state),
         CommandId::Context => window::reload_with(state, "context", args),
         CommandId::Template => window::reload_with(state, "template", args),

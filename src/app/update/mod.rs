@@ -39,6 +39,7 @@ mod session;
 #[cfg(test)]
 mod session_tests;
 mod sessions;
+mod shelf;
 mod stats;
 mod talk;
 #[cfg(test)]
@@ -117,6 +118,7 @@ fn decide(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.looks = looks;
             state.tuning.presets = presets;
         }
+        Msg::Shelf(shelf) => shelf::found(state, shelf),
         Msg::Attached(read) => return attach::attached(state, read),
         Msg::EditedOutside(edited) => return composer::edited_outside(state, edited),
         Msg::Counted(revision, tokens) => state.draft.tokens = Some((revision, tokens)),

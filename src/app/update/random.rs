@@ -19,6 +19,7 @@ use crate::domain::inference::{
     Said, Stats, Token, TurnId, Window,
 };
 use crate::domain::session::{Details, NotOpened, Opened, SessionId, SessionKey, StoreCommand, StoreEvent, Summary};
+use crate::domain::shelf::{Facts, Shelf, Shelved};
 use crate::domain::{Changes, Conversation, Role};
 
 use super::scene;
@@ -155,6 +156,19 @@ fn named(mut event: Event, of: TurnId) -> Event {
     event
 }
 
+/// One model of this name.
+fn shelf(name: String) -> Shelf {
+    let model = Shelved {
+        label: name.clone(),
+        name,
+        facts: Ok(Facts::default()),
+    };
+    Shelf {
+        models: vec![model],
+        free: Some(0),
+    }
+}
+
 /// What people type: messages, commands whole and half, and anything else.
 fn texts() -> impl Strategy<Value = String> {
     const TYPED: &[&str] = &[
@@ -262,6 +276,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => texts().prop_map(|text| Msg::TypedOver(Typed::Text(text))),
         1 => Just(Msg::TypedOver(Typed::Backspace)),
         1 => texts().prop_map(|text| Msg::Copied(Ok(text))),
+        1 => texts().prop_map(|name| Msg::Shelf(Ok(shelf(name)))),
         1 => texts().prop_map(Msg::Marked),
         2 => clicks().prop_map(Msg::Click),
         1 => Just(Msg::Settled(Looks::default(), Vec::new())),
@@ -417,6 +432,7 @@ fn check_effects(state: &State, seen: &mut Seen, effects: &[Effect]) -> Result<(
             | Effect::Engine(Command::Keep { .. } | Command::Unload)
             | Effect::SetDraft(_)
             | Effect::Fold(_)
+            | Effect::ListModels
             | Effect::ReadFile(_)
             | Effect::EditOutside(_)
             | Effect::ReadGrammar { .. }

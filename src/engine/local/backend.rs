@@ -5,7 +5,7 @@ use std::thread;
 
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::{LlamaBackendDeviceType, list_llama_ggml_backend_devices};
-use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+use sysinfo::System;
 
 use super::{ffi, logs};
 
@@ -27,19 +27,6 @@ pub(super) fn cores() -> u32 {
         (physical, logical) => physical.or(logical).unwrap_or(1),
     };
     u32::try_from(cores).unwrap_or(1).max(1)
-}
-
-/// Bytes of memory that a process may still take without swapping.
-pub(super) fn available_memory() -> u64 {
-    let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
-    // Where the system does not say, nothing is known to be missing: llama.cpp will say what it cannot have.
-    let Ok(system) = System::new_with_specifics(memory) else {
-        return u64::MAX;
-    };
-    let machine = system.available_memory();
-    system
-        .cgroup_limits()
-        .map_or(machine, |limits| machine.min(limits.free_memory))
 }
 
 /// A graphics card that llama.cpp sees.

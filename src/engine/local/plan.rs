@@ -42,7 +42,8 @@ impl Machine {
     pub(super) fn here(devices: &[String]) -> Result<Self, Failure> {
         Ok(Self {
             cores: backend::cores(),
-            memory: backend::available_memory(),
+            // Where the system does not say, nothing is known to be missing: llama.cpp will say what it cannot have.
+            memory: crate::engine::available_memory().unwrap_or(u64::MAX),
             cards: chosen(backend::cards(), devices)?,
         })
     }

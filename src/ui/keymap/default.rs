@@ -29,6 +29,7 @@ pub const DEFAULT: &[(Context, &str, Action)] = &[
     (Context::Chat, "ctrl-y", Action::Run(CommandId::Copy)),
     (Context::Chat, "alt-v", Action::Run(CommandId::Raw)),
     (Context::Chat, "ctrl-s", Action::Run(CommandId::Sessions)),
+    (Context::Chat, "alt-m", Action::Run(CommandId::Models)),
     (Context::Chat, "alt-up", Action::SelectPrevious),
     (Context::Chat, "alt-down", Action::SelectNext),
     (Context::Chat, "alt-u", Action::Run(CommandId::Undo)),

@@ -9,7 +9,7 @@ use crate::app::click::Click;
 use crate::app::picker::{Choice, Pick, Picker};
 use crate::text::sanitize_line;
 use crate::ui::hits::Hits;
-use crate::ui::markdown::wrap::{columns, shorten};
+use crate::ui::markdown::wrap::{Piece, Prefix, columns, shorten, wrap};
 use crate::ui::theme::Role;
 use crate::ui::view::Look;
 
@@ -22,6 +22,8 @@ const WIDEST: u16 = 80;
 const NARROW: u16 = 60;
 /// Lines besides the rows: the box and the line that is typed, with a blank one.
 const AROUND: u16 = 4;
+/// Lines in which the selected row is told of, with a blank one before them.
+const TOLD: u16 = 3;
 /// Widest column of names.
 const NAMES: usize = 28;
 
@@ -36,8 +38,11 @@ pub(in crate::ui) fn draw(
     let margin = if area.width < NARROW { 0 } else { 4 };
     let width = area.width.saturating_sub(2 * margin).min(WIDEST);
     // As high as all rows need, so that it does not jump while one types.
-    let height = u16::try_from(picker.rows.len()).unwrap_or(u16::MAX);
-    let height = height.saturating_add(AROUND).min(area.height.saturating_sub(1).max(1));
+    let height = u16::try_from(picker.rows.len().max(1)).unwrap_or(u16::MAX);
+    let noted = picker.rows.iter().any(|row| !row.note.is_empty());
+    let height = height
+        .saturating_add(AROUND + if noted { TOLD } else { 0 })
+        .min(area.height.saturating_sub(1).max(1));
     // Themes are looked at while one chooses: what they dress must not be covered.
     let beside = picker.before.is_some() && area.width > 2 * NARROW;
     let place = Rect {
@@ -55,14 +60,54 @@ pub(in crate::ui) fn draw(
     let inside = boxed(picker.title, Some(foot), look, frame, place);
     let [line, rows] = Layout::vertical([Constraint::Length(2), Constraint::Min(0)]).areas(inside);
     field::draw("", &picker.query, look, frame, Rect { height: 1, ..line });
-    draw_rows(picker, look, frame, rows, hits);
+    let names = names(picker, rows.width);
+    let told = told(picker, names, look, rows);
+    let [rows, below] = Layout::vertical([Constraint::Min(0), Constraint::Length(told.1)]).areas(rows);
+    draw_rows(picker, names, look, frame, rows, hits);
+    for (row, line) in below.rows().zip(told.0) {
+        frame.render_widget(line, row);
+    }
     (picker.fitting().len() as u32, u32::from(rows.height))
 }
 
-fn draw_rows(picker: &Picker, look: Look<'_>, frame: &mut Frame<'_>, area: Rect, hits: &mut Hits) {
+/// Columns of the names.
+fn names(picker: &Picker, width: u16) -> usize {
+    let longest = picker.rows.iter().map(|row| columns(&row.label)).max().unwrap_or(0);
+    longest.min(NAMES).min(usize::from(width) * 3 / 5)
+}
+
+/// What is said of the selected row, whole, where a row has no room for that; and how many lines are kept for it, so that
+/// the list stays where it is from row to row.
+fn told(picker: &Picker, names: usize, look: Look<'_>, area: Rect) -> (Vec<Line<'static>>, u16) {
+    let width = usize::from(area.width);
+    let whole = |row: &Pick| {
+        let label = sanitize_line(&row.label).into_owned();
+        let note = sanitize_line(&row.note).into_owned();
+        let cut = columns(&label) > names || columns(&note) + names + 2 > width;
+        (cut && !note.is_empty()).then(|| {
+            let words = if columns(&label) > names {
+                format!("{label}: {note}")
+            } else {
+                note
+            };
+            let words = Piece::new(words, look.theme.style(Role::Dim));
+            wrap(&[words], width, &Prefix::default())
+        })
+    };
+    let longest = picker.rows.iter().filter_map(whole).map(|lines| lines.len()).max();
+    // With a blank line before it, and never more than a third of the list.
+    let height = longest.map_or(0, |lines| lines + 1).min(usize::from(area.height) / 3);
+    let lines = picker.row().and_then(whole).unwrap_or_default();
+    (std::iter::once(Line::default()).chain(lines).collect(), height as u16)
+}
+
+fn draw_rows(picker: &Picker, names: usize, look: Look<'_>, frame: &mut Frame<'_>, area: Rect, hits: &mut Hits) {
     let all = picker.fitting();
     if all.len() == 0 {
-        let words = Line::styled("nothing like it", look.theme.style(Role::Dim));
+        let words = picker
+            .waiting
+            .map_or("nothing like it".to_owned(), |what| format!("{what}…"));
+        let words = Line::styled(words, look.theme.style(Role::Dim));
         frame.render_widget(
             words,
             Rect {
@@ -78,13 +123,6 @@ fn draw_rows(picker: &Picker, look: Look<'_>, frame: &mut Frame<'_>, area: Rect,
         .saturating_sub(height / 2)
         .min(all.len().saturating_sub(height));
     let shown: Vec<&Pick> = picker.fitting().skip(top).take(height).collect();
-    let names = picker
-        .rows
-        .iter()
-        .map(|row| columns(&row.label))
-        .max()
-        .unwrap_or(0)
-        .min(NAMES);
     for (y, (at, row)) in (area.y..area.bottom()).zip(shown.into_iter().enumerate()) {
         let place = Rect { y, height: 1, ..area };
         hits.add(place, Click::Row(top + at));

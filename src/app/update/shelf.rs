@@ -1,0 +1,168 @@
+//! The list of models to choose from: opening it, and what is said of each.
+
+use crate::app::effect::Effect;
+use crate::app::notice::Level;
+use crate::app::picker::{Choice, Pick, Picker};
+use crate::app::state::{Overlay, State};
+use crate::domain::Bytes;
+use crate::domain::shelf::{Facts, Shelf, Shelved};
+
+use super::listing;
+
+/// `/models`: opens the list, and has the models looked for.
+pub(super) fn open(state: &mut State) -> Vec<Effect> {
+    let mut list = Picker::new("models", Vec::new());
+    list.waiting = Some("looking for models");
+    state.screen.overlay = Some(Overlay::Picker(Box::new(list)));
+    vec![Effect::ListModels]
+}
+
+/// The models were found.
+pub(super) fn found(state: &mut State, found: Result<Shelf, String>) {
+    let shelf = match found {
+        Ok(shelf) => shelf,
+        Err(words) => {
+            state.tell(Level::Error, words);
+            Shelf::default()
+        }
+    };
+    let loaded = state.engine.model().map(|_| state.loaded.clone());
+    let Some(Overlay::Picker(list)) = &mut state.screen.overlay else {
+        return;
+    };
+    if list.waiting.is_none() {
+        // Another list was opened since.
+        return;
+    }
+    let is_loaded = |model: &Shelved| loaded.as_ref().is_some_and(|name| name.as_deref() == Some(&model.name));
+    let row = |model: &Shelved| Pick {
+        label: model.label.clone(),
+        note: note(model, shelf.free, is_loaded(model)),
+        what: Choice::Model(model.name.clone()),
+    };
+    list.arrive(shelf.models.iter().map(row).collect());
+}
+
+/// What is said of a model, what matters most first: a narrow screen cuts the end off.
+fn note(model: &Shelved, free: Option<u64>, loaded: bool) -> String {
+    let mut words = Vec::new();
+    if loaded {
+        words.push("loaded".to_owned());
+    }
+    match &model.facts {
+        Ok(facts) => words.extend(told(facts, free.filter(|_| !loaded))),
+        Err(why) => words.push(format!("cannot be used: {why}")),
+    }
+    words.join(" · ")
+}
+
+fn told(facts: &Facts, free: Option<u64>) -> Vec<String> {
+    let mut words = vec![facts.quantization.clone(), Bytes(facts.bytes).to_string()];
+    if let Some(free) = free.filter(|free| *free < facts.needs) {
+        words.push(format!(
+            "needs {} of memory, {} are free",
+            Bytes(facts.needs),
+            Bytes(free)
+        ));
+    }
+    words.push(format!("{} {}", facts.architecture, listing::count(facts.parameters)));
+    if let Some(context) = facts.context_train {
+        words.push(format!("context {context}"));
+    }
+    if !facts.has_template {
+        words.push("no template".to_owned());
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+    use crate::app::sessions::Typed;
+    use crate::app::update::scene::{act, last_notice, ready, send};
+    use crate::app::{Action, Msg, update};
+
+    fn shelf() -> Shelf {
+        let facts = Facts {
+            architecture: "llama".to_owned(),
+            parameters: 1_100_000_000,
+            quantization: "Q4_K_M".to_owned(),
+            bytes: 670 << 20,
+            context_train: Some(2048),
+            has_template: true,
+            needs: 1 << 30,
+        };
+        let model = |name: &str, facts| Shelved {
+            name: format!("/m/{name}.gguf"),
+            label: name.to_owned(),
+            facts,
+        };
+        let large = Facts {
+            needs: 9 << 30,
+            has_template: false,
+            ..facts.clone()
+        };
+        Shelf {
+            models: vec![
+                model("condor", Ok(facts)),
+                model("whale", Ok(large)),
+                model("wreck", Err("it ends early".to_owned())),
+            ],
+            free: Some(4 << 30),
+        }
+    }
+
+    fn rows(state: &State) -> Vec<(String, String)> {
+        let Some(Overlay::Picker(list)) = &state.screen.overlay else {
+            panic!("no list");
+        };
+        let row = |row: &Pick| (row.label.clone(), row.note.clone());
+        list.fitting().map(row).collect()
+    }
+
+    #[test]
+    fn models_are_told_of_and_the_chosen_one_is_loaded() {
+        let mut state = ready();
+        state.loaded = Some("/m/condor.gguf".to_owned());
+        assert!(send(&mut state, "/models").contains(&Effect::ListModels));
+        update(&mut state, Msg::TypedOver(Typed::Text("w".to_owned())));
+        update(&mut state, Msg::Shelf(Ok(shelf())));
+        let labels: Vec<_> = rows(&state).into_iter().map(|(label, _)| label).collect();
+        assert_eq!(labels, ["whale", "wreck"], "what was typed meanwhile holds");
+        update(&mut state, Msg::TypedOver(Typed::Clear));
+        let notes: Vec<_> = rows(&state).into_iter().map(|(_, note)| note).collect();
+        assert_eq!(
+            notes,
+            [
+                "loaded · Q4_K_M · 670 MiB · llama 1.1 billion · context 2048",
+                "Q4_K_M · 670 MiB · needs 9.0 GiB of memory, 4.0 GiB are free · llama 1.1 billion · context 2048 · no template",
+                "cannot be used: it ends early",
+            ]
+        );
+        act(&mut state, Action::LineDown);
+        let effects = act(&mut state, Action::Take);
+        let load = effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Load { name: Some(name), .. } if name == "/m/whale.gguf"));
+        assert!(load, "{effects:?}");
+    }
+
+    #[test]
+    fn what_comes_late_or_not_at_all_spoils_nothing() {
+        let mut state = ready();
+        send(&mut state, "/models");
+        act(&mut state, Action::Escape);
+        update(&mut state, Msg::Shelf(Ok(shelf())));
+        assert_eq!(state.screen.overlay, None);
+        act(&mut state, Action::Palette);
+        let before = rows(&state).len();
+        update(&mut state, Msg::Shelf(Ok(shelf())));
+        assert_eq!(rows(&state).len(), before);
+        send(&mut state, "/models");
+        update(&mut state, Msg::Shelf(Err("no luck".to_owned())));
+        assert_eq!(last_notice(&state).1, "no luck");
+        assert_eq!(rows(&state), []);
+    }
+}
