@@ -154,9 +154,10 @@ impl View {
         }
         writing::draw(state, composer, look, frame, bottom);
         self.hits.add(bottom, Click::Composer);
+        // A notice may be the answer to the very command that the choices complete: it stays in sight.
         let above = Rect {
             y: 0,
-            height: bottom.y,
+            height: word.y,
             ..area
         };
         completion::draw(state, look, frame, above);
