@@ -377,6 +377,8 @@ pub struct ViewInfo {
     pub reveal: Option<(u32, u32)>,
     /// What was found of what is looked for.
     pub found: Option<Found>,
+    /// Whether messages out of sight are still to be laid out: another frame goes on with them.
+    pub unfinished: bool,
 }
 
 impl ViewInfo {

@@ -603,14 +603,14 @@ impl<S: Surface> Shell<S> {
             self.exit = Some(1);
             return;
         }
+        let place = |screen: &state::Screen| (screen.scroll, screen.overlay.as_ref().map(Overlay::top));
+        let before = place(&self.state.screen);
         if info != self.state.screen.view {
-            let place = |screen: &state::Screen| (screen.scroll, screen.overlay.as_ref().map(Overlay::top));
-            let before = place(&self.state.screen);
             self.take(VecDeque::from([Msg::Viewed(info)]));
-            // What the frame taught may have moved what it showed.
-            if before != place(&self.state.screen) {
-                self.pace.changed();
-            }
+        }
+        // What the frame taught may have moved what it showed, and it may have left something for the next.
+        if info.unfinished || before != place(&self.state.screen) {
+            self.pace.changed();
         }
     }
 }

@@ -7,6 +7,7 @@ use ratatui::buffer::Buffer;
 
 use super::tests::{cells, ready, talk};
 use super::*;
+use crate::app::find::Find;
 use crate::app::state::{Overlay, Scroll, ViewInfo};
 use crate::app::{Action, Msg, State, update};
 use crate::domain::inference::{Event, Finish, PrefillProgress, PromptToken, PromptView, Said, Stats, Token};
@@ -46,16 +47,23 @@ impl Window {
         (terminal.backend().buffer().clone(), info)
     }
 
+    /// Draws once and takes in what that taught, as the loop does.
+    fn frame(&mut self) -> (Buffer, ViewInfo) {
+        let mut view = std::mem::take(&mut self.view);
+        let (buffer, info) = self.draw_with(&mut view);
+        self.view = view;
+        self.told(Msg::Viewed(info));
+        (buffer, info)
+    }
+
     /// Draws until a frame teaches nothing new, as the loop does.
     fn draw(&mut self) -> (Buffer, ViewInfo) {
         for _ in 0..5 {
-            let mut view = std::mem::take(&mut self.view);
-            let (buffer, info) = self.draw_with(&mut view);
-            self.view = view;
-            if info == self.state.screen.view {
+            let before = self.state.screen.view;
+            let (buffer, info) = self.frame();
+            if info == before {
                 return (buffer, info);
             }
-            self.told(Msg::Viewed(info));
         }
         panic!("the frames do not come to rest");
     }
@@ -245,6 +253,61 @@ proptest! {
         window.size.0 = 40;
         prop_assert_eq!(window.first_line(), before);
         prop_assert_eq!(window.state.screen.scroll, place);
+    }
+}
+
+/// So many questions and answers with all that makes a height differ from what a length lets one think.
+fn long_talk(state: &mut State, exchanges: usize) {
+    for at in 0..exchanges {
+        let question = "why? \n".repeat(at % 40);
+        let lines = (0..at % 23).map(|n| format!("- item{at:04}x{n:02} **of** many words that fill a line and more\n"));
+        let table = "\n| knot | value |\n|---|---|\n| long | 2 |\n\n```rust\nlet cord = 1;\n```\n";
+        let text = lines.collect::<String>() + table;
+        talk(
+            state,
+            &format!("question {at}{question}"),
+            &text,
+            Some(Finish::EndOfTurn),
+        );
+    }
+}
+
+#[test]
+fn a_long_conversation_is_laid_out_bit_by_bit_and_then_as_at_once() {
+    let mut window = Window::new(80, 24);
+    long_talk(&mut window.state, 200);
+    let (first, info) = window.frame();
+    assert!(info.unfinished, "nothing was left for later");
+    let mut frames = 1;
+    let mut last = (first.clone(), info);
+    while last.1.unfinished {
+        last = window.frame();
+        frames += 1;
+        assert!(frames < 100, "it comes to no end");
+    }
+    assert_eq!(last.0, first, "the end was there from the first frame on");
+    // Who searches looks at every line, so that all of them have to be there at once.
+    window.state.screen.find = Some(Find::default());
+    let at_once = window.draw_with(&mut View::default()).1;
+    assert_eq!((at_once.transcript, at_once.unfinished), (last.1.transcript, false));
+}
+
+#[test]
+fn a_reader_stays_at_the_same_words_while_the_rest_is_laid_out() {
+    for (up, width) in [(30, 80), (400, 50), (1500, 110), (3000, 33), (100_000, 60)] {
+        let mut window = Window::new(80, 24);
+        long_talk(&mut window.state, 200);
+        window.frame();
+        window.told(Msg::ScrollBy(-up));
+        window.frame();
+        window.size.0 = width;
+        let (first, info) = window.frame();
+        assert!(info.unfinished, "nothing was left for later");
+        let mut last = (first.clone(), info);
+        while last.1.unfinished {
+            last = window.frame();
+            assert_eq!(last.0, first, "{up} lines up at {width}");
+        }
     }
 }
 

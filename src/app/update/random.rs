@@ -260,6 +260,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
                     at: u32::from(top % 10),
                     line: top.into(),
                 }),
+                unfinished: top > viewport,
             }
         });
     let levels = proptest::sample::select(vec![Level::Info, Level::Warn, Level::Error]);

@@ -126,6 +126,7 @@ mod tests {
             overlay_viewport: 10,
             reveal: None,
             found: None,
+            unfinished: false,
         };
         assert_eq!(update(&mut state, Msg::Viewed(view)), []);
         state
@@ -208,6 +209,7 @@ mod tests {
             overlay_viewport: 10,
             reveal: None,
             found: None,
+            unfinished: false,
         };
         update(&mut state, Msg::Viewed(small));
         assert_eq!(state.screen.scroll, Scroll::Follow);

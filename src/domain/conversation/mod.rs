@@ -32,6 +32,8 @@ pub struct Conversation {
     unkept: Unkept,
     /// Counts what was added, hidden, shown again and taken back.
     shape: u64,
+    /// One more with every write to a message that is not the tip.
+    edits: u64,
 }
 
 /// What changed since somebody last kept it.
@@ -128,6 +130,7 @@ impl Conversation {
             history: History::default(),
             unkept: Unkept::default(),
             shape: 0,
+            edits: 0,
         };
         let seen = |id: &MessageId| talk.is_visible(*id);
         talk.tip = head.tip.filter(seen);
@@ -145,6 +148,11 @@ impl Conversation {
     /// Another number than before, whenever a message came or went.
     pub fn shape(&self) -> u64 {
         self.shape
+    }
+
+    /// Another number than before, whenever a message that is not the tip was written to.
+    pub fn edits(&self) -> u64 {
+        self.edits
     }
 
     /// The last message of the path on the screen.
@@ -172,6 +180,7 @@ impl Conversation {
     pub fn get_mut(&mut self, id: MessageId) -> Option<&mut Message> {
         let at = self.index(id)?;
         self.unkept.messages.insert(id);
+        self.edits += u64::from(self.tip != Some(id));
         self.messages.get_mut(at)
     }
 

@@ -1,43 +1,39 @@
 //! Where every line of the conversation stands. What a message came to is kept until its text, the width or the theme
-//! changes; a frame in which nothing changed looks at each message's length and at no text.
+//! changes. What is not seen is laid out a little with every frame, so that neither opening a long conversation nor another
+//! width holds anything up; until then its height is a guess, and what is seen keeps its place while guesses come true.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 use ratatui::text::Line;
 
 use crate::app::State;
-use crate::app::click::Click;
 use crate::app::state::Scroll;
 use crate::domain::compaction::Fold;
-use crate::domain::{Conversation, MessageId, Role};
+use crate::domain::{Conversation, MessageId};
 use crate::ui::theme::Theme;
 use crate::ui::view::Look;
 
-use super::body::Body;
+use super::entry::Entry;
 use super::place::Place;
-use super::words::{Version, is_noted, is_open};
+use super::words::Version;
 
-/// Lines of a message besides its text: its header and the blank one at its end.
-const AROUND: u32 = 2;
-
-/// Lines about its thinking besides that: the one that sums it up and the blank one at its end.
-const AROUND_THOUGHTS: u32 = 2;
-
-/// Lines of a question from which on it is folded by itself, and those that are shown then.
-const LONG: usize = 24;
-const SHORT: usize = 6;
-
-/// Columns that the bar beside thinking takes.
-pub(super) const BAR: u16 = 2;
+/// Bytes of text out of sight that a frame lays out: some milliseconds of work, which leaves most of a frame to all else.
+const SHARE: usize = 8 * 1024;
 
 /// The messages of the path that is shown, and nothing else: what is kept is no more than what can be scrolled to.
 #[derive(Default)]
 pub(super) struct Layout {
     made_for: Option<MadeFor>,
+    seen: Option<Seen>,
     entries: Vec<Entry>,
     /// What the last summary stands for.
     fold: Option<Fold>,
     /// One more with every change of the lines.
     revision: u64,
-    /// What was at the top when the width last changed. It is kept, so that many changes lose no more than one.
+    /// Whether there are messages whose lines are still to be made.
+    unfinished: bool,
+    /// What was at the top when lines above it last changed. It is kept, so that many changes lose no more than one.
     place: Option<Place>,
 }
 
@@ -50,197 +46,199 @@ struct MadeFor {
     theme: Theme,
 }
 
-/// A message's part of the transcript.
-pub(super) struct Entry {
-    pub(super) id: MessageId,
-    seen: Option<Seen>,
-    pub(super) body: Body,
-    /// What the model thought, where it is shown.
-    pub(super) thoughts: Body,
-    /// The line after its last, counted from the first of the transcript.
-    end: u32,
-    /// Which version it is, and how the tree was when that was counted.
-    version: Option<(u64, Version)>,
-}
-
-/// What of a message decides its lines.
-#[derive(Clone, Copy, PartialEq)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each is one thing that the lines hang on, and none implies another"
-)]
+/// All that decides the lines of the messages before the last. As long as it is the same, a frame need not look at each.
+#[derive(PartialEq)]
 struct Seen {
-    /// Bytes of the text: a text changes only by growing.
-    length: usize,
-    /// Bytes of the thinking, where there is any.
-    thinking: Option<usize>,
-    /// Whether it is shown.
-    unfolded: bool,
-    /// Whether it is the answer under way.
-    grows: bool,
-    /// Whether a line stands under it.
-    noted: bool,
-    /// Whether it is shown as it was written.
+    /// Of the conversation.
+    shape: u64,
+    edits: u64,
+    tip: Option<MessageId>,
+    running: Option<MessageId>,
     raw: bool,
-    /// Whether it is folded where it would not be, or the other way round.
-    turned: bool,
-    /// Whether it is a person's.
-    asked: bool,
-    /// Whether it is a summary that came to its end.
-    summary: bool,
+    /// Which thinking is shown, and what is folded.
+    thoughts: bool,
+    thought: BTreeSet<MessageId>,
+    folds: BTreeSet<MessageId>,
 }
 
-impl Entry {
-    fn new(id: MessageId) -> Self {
+impl Seen {
+    fn of(state: &State) -> Self {
+        let (talk, screen) = (&state.conversation, &state.screen);
         Self {
-            id,
-            seen: None,
-            body: Body::default(),
-            thoughts: Body::default(),
-            end: 0,
-            version: None,
+            shape: talk.shape(),
+            edits: talk.edits(),
+            tip: talk.tip(),
+            running: state.running.as_ref().map(|running| running.answer),
+            raw: screen.raw,
+            thoughts: screen.thoughts,
+            thought: screen.thought.clone(),
+            folds: screen.folds.clone(),
         }
     }
 
-    /// Lines from its header to the blank one at its end.
-    pub(super) fn height(&self) -> u32 {
-        let note = u32::from(self.seen.is_some_and(|seen| seen.noted));
-        let fold = u32::from(self.folded().is_some());
-        self.thinking() + self.shown().len() as u32 + fold + note + AROUND
+    /// Whether another message than the last one changes with the answer under way.
+    fn is_answering_elsewhere(&self) -> bool {
+        self.running.is_some() && self.running != self.tip
     }
+}
 
-    /// Lines from its header to its text.
-    pub(super) fn ahead(&self) -> u32 {
-        1 + self.thinking()
-    }
-
-    /// How many lines are not shown, where it is folded.
-    pub(super) fn folded(&self) -> Option<usize> {
-        let lines = self.body.lines().len();
-        let seen = self.seen.filter(|seen| !seen.grows)?;
-        // What goes with a question is a page or more, and was read before.
-        let (long, most) = (seen.asked && lines > LONG, if seen.asked { SHORT } else { 1 });
-        (long != seen.turned && lines > most).then(|| lines - most)
-    }
-
-    /// The lines of the text that are shown.
-    pub(super) fn shown(&self) -> &[Line<'static>] {
-        let lines = self.body.lines();
-        &lines[..lines.len() - self.folded().unwrap_or(0)]
-    }
-
-    /// What a click means on a line of it, counted from its header.
-    pub(super) fn click(&self, line: usize) -> Option<Click> {
-        let fold = self.ahead() as usize + self.shown().len();
-        match line {
-            1 if self.has_thoughts() => Some(Click::Thinking(self.id)),
-            _ if line == fold && self.folded().is_some() => Some(Click::Fold(self.id)),
-            _ => None,
-        }
-    }
-
-    /// Whether there is thinking.
-    pub(super) fn has_thoughts(&self) -> bool {
-        self.seen.is_some_and(|seen| seen.thinking.is_some())
-    }
-
-    fn thinking(&self) -> u32 {
-        if self.has_thoughts() {
-            AROUND_THOUGHTS + self.thoughts.lines().len() as u32
-        } else {
-            0
-        }
-    }
-
-    /// Its first line.
-    pub(super) fn start(&self) -> u32 {
-        self.end.saturating_sub(self.height())
-    }
-
-    /// Takes in what changed; says whether anything did.
-    fn update(&mut self, state: &State, width: u16, theme: &Theme) -> bool {
-        let Some(message) = state.conversation.get(self.id) else {
-            return false;
-        };
-        let running = state.running.as_ref();
-        let thinking = message.answer.as_ref().map(|answer| &answer.thinking);
-        let thinking = thinking.filter(|thinking| thinking.tokens > 0 || !thinking.text.is_empty());
-        let seen = Seen {
-            length: message.text.len(),
-            thinking: thinking.map(|thinking| thinking.text.len()),
-            unfolded: is_open(self.id, state),
-            turned: state.screen.folds.contains(&self.id),
-            asked: message.role == Role::User,
-            summary: message.is_whole_summary(),
-            grows: running.is_some_and(|running| running.answer == self.id),
-            noted: is_noted(message, state),
-            raw: state.screen.raw,
-        };
-        if self.seen == Some(seen) {
-            return false;
-        }
-        let text = |seen: Seen| (seen.length, seen.grows, seen.raw);
-        if self.seen.map(text) != Some(text(seen)) {
-            if seen.grows {
-                self.body.grow(&message.text, seen.raw, width, theme);
-            } else {
-                self.body = Body::over(message, seen.raw, width, theme);
-            }
-        }
-        let thoughts = |seen: Seen| (seen.thinking, seen.unfolded, seen.grows);
-        if self.seen.map(thoughts) != Some(thoughts(seen)) {
-            let narrow = width.saturating_sub(BAR).max(1);
-            match thinking.filter(|_| seen.unfolded) {
-                Some(thinking) if seen.grows => self.thoughts.grow(&thinking.text, false, narrow, theme),
-                Some(thinking) => self.thoughts = Body::thoughts(&thinking.text, narrow, theme),
-                None => self.thoughts = Body::default(),
-            }
-        }
-        self.seen = Some(seen);
-        true
-    }
+/// What a frame has to show.
+#[derive(Clone, Copy)]
+struct Asked {
+    /// The line at the top, where it is not the end that is followed.
+    line: Option<u32>,
+    /// What stood there before.
+    place: Option<Place>,
+    /// Lines that are shown.
+    viewport: u32,
 }
 
 impl Layout {
-    /// Takes in what changed since the last frame. Returns the line to be at the top, where one is asked for: the one asked
-    /// for, or where its words went with the width.
-    pub(super) fn update(&mut self, state: &State, look: Look<'_>, width: u16) -> Option<u32> {
+    /// Takes in what changed since the last frame, for one that shows so many lines. Returns the line at its top: the one asked
+    /// for, or where its words went.
+    pub(super) fn update(&mut self, state: &State, look: Look<'_>, width: u16, viewport: u32) -> u32 {
         let made_for = MadeFor {
             begun: state.begun,
             width,
             theme: look.theme.clone(),
         };
-        let asked = match state.screen.scroll {
+        let seen = Seen::of(state);
+        let line = match state.screen.scroll {
             Scroll::Follow => None,
             Scroll::At(line) => Some(line),
         };
         let anew = self.made_for.as_ref() != Some(&made_for);
-        if anew {
-            let same = self.made_for.as_ref().is_some_and(|old| old.begun == state.begun);
-            self.place = asked.filter(|_| same).and_then(|line| self.place(line));
-            self.entries.clear();
-            self.revision += 1;
-            self.made_for = Some(made_for);
+        let others = anew || self.seen.as_ref() != Some(&seen) || seen.is_answering_elsewhere();
+        let same = self.made_for.as_ref().is_some_and(|old| old.begun == state.begun);
+        if others || self.unfinished {
+            self.place = line.filter(|_| same).and_then(|line| self.place(line));
         }
-        self.follow(&state.conversation);
-        let (mut end, mut question, mut fold) = (0, None, None);
-        for (at, entry) in self.entries.iter_mut().enumerate() {
-            self.revision += u64::from(entry.update(state, width, look.theme));
-            end += entry.height();
-            entry.end = end;
-            match entry.seen {
-                Some(seen) if seen.asked => question = Some(at),
-                Some(seen) if seen.summary => {
-                    let until = question.unwrap_or(at);
-                    fold = Some(Fold { until, at });
+        if !same {
+            self.entries.clear();
+        }
+        if anew {
+            self.entries.iter_mut().for_each(Entry::forget);
+            self.revision += 1;
+        }
+        (self.made_for, self.seen) = (Some(made_for), Some(seen));
+        let asked = Asked {
+            line,
+            place: self.place.filter(|_| others || self.unfinished),
+            viewport,
+        };
+        if others {
+            self.follow(&state.conversation);
+            self.entries.iter_mut().for_each(|entry| entry.look(state, width));
+            self.unfinished = true;
+            self.measure();
+        } else {
+            self.grow(state, look, width);
+        }
+        if self.unfinished {
+            self.finish(state, look, width, asked);
+        }
+        self.top(asked)
+    }
+
+    /// Takes in what changed of the last message, where nothing else did.
+    fn grow(&mut self, state: &State, look: Look<'_>, width: u16) {
+        let Some((last, before)) = self.entries.split_last_mut() else {
+            return;
+        };
+        let summary = last.is_summary();
+        last.look(state, width);
+        if !last.is_stale() {
+            return;
+        }
+        last.make(state, width, look.theme);
+        last.end = before.last().map_or(0, |entry| entry.end) + last.height();
+        self.revision += 1;
+        if last.is_summary() != summary {
+            self.measure();
+        }
+    }
+
+    /// Makes the lines of what is seen, and of a share of the rest.
+    fn finish(&mut self, state: &State, look: Look<'_>, width: u16, asked: Asked) {
+        let screen = &state.screen;
+        // The search looks at all lines.
+        let mut left = if screen.find.is_some() { usize::MAX } else { SHARE };
+        // What is made has other heights than was thought, and then other messages are seen.
+        loop {
+            let mut made = false;
+            for at in self.wanted(screen.reveal, asked) {
+                let entry = &mut self.entries[at];
+                if entry.is_stale() {
+                    entry.make(state, width, look.theme);
+                    made = true;
                 }
-                _ => {}
+            }
+            if !made {
+                break;
+            }
+            self.measure();
+        }
+        // From what is seen upwards, where a reader goes first, then downwards.
+        let middle = self.at(self.top(asked));
+        for at in (0..middle).rev().chain(middle..self.entries.len()) {
+            let entry = &mut self.entries[at];
+            if !entry.is_stale() {
+                continue;
+            }
+            entry.make(state, width, look.theme);
+            // At least one, so that the longest comes to its turn too.
+            let Some(rest) = left.checked_sub(entry.cost()) else {
+                break;
+            };
+            left = rest;
+        }
+        self.unfinished = self.entries.iter().any(Entry::is_stale);
+        self.revision += 1;
+        self.measure();
+    }
+
+    /// The messages that a frame shows, by their index, and those about one that is to be shown next.
+    fn wanted(&self, reveal: Option<MessageId>, asked: Asked) -> Vec<usize> {
+        let top = self.top(asked);
+        let around =
+            |(start, end): (u32, u32)| start.saturating_sub(asked.viewport)..end.saturating_add(asked.viewport);
+        let lines = |lines: Range<u32>| {
+            let seen = self
+                .from(lines.start)
+                .take_while(move |(_, entry)| entry.start() < lines.end);
+            seen.map(|(at, _)| at)
+        };
+        let next = reveal.and_then(|id| self.lines_of(id)).map(around);
+        let shown = lines(top..top.saturating_add(asked.viewport));
+        shown.chain(next.into_iter().flat_map(lines)).collect()
+    }
+
+    /// The line at the top.
+    fn top(&self, asked: Asked) -> u32 {
+        let end = self.total().saturating_sub(asked.viewport);
+        let moved = || asked.place.and_then(|place| place.line(&self.entries));
+        asked.line.map_or(end, |line| moved().unwrap_or(line).min(end))
+    }
+
+    /// Finds where each message ends, and what is summed up.
+    fn measure(&mut self) {
+        let (mut end, mut question, mut fold) = (0_u32, None, None);
+        for (at, entry) in self.entries.iter_mut().enumerate() {
+            end = end.saturating_add(entry.height());
+            entry.end = end;
+            if entry.is_asked() {
+                question = Some(at);
+            } else if entry.is_summary() {
+                let until = question.unwrap_or(at);
+                fold = Some(Fold { until, at });
             }
         }
         self.fold = fold;
-        let moved = self.place.as_ref().filter(|_| anew);
-        let moved = moved.and_then(|place| place.line(&self.entries));
-        asked.map(|line| moved.unwrap_or(line))
+    }
+
+    /// Whether another frame is needed for messages out of sight.
+    pub(super) fn is_unfinished(&self) -> bool {
+        self.unfinished
     }
 
     /// Tells whether the lines are the same as before.
@@ -273,8 +271,12 @@ impl Layout {
 
     /// The messages from the one on this line on, by their index.
     pub(super) fn from(&self, line: u32) -> impl Iterator<Item = (usize, &Entry)> {
-        let first = self.entries.partition_point(|entry| entry.end <= line);
-        self.entries.iter().enumerate().skip(first)
+        self.entries.iter().enumerate().skip(self.at(line))
+    }
+
+    /// The index of the message on this line.
+    fn at(&self, line: u32) -> usize {
+        self.entries.partition_point(|entry| entry.end <= line)
     }
 
     /// The first line of a message, and the one after its last.

@@ -2,6 +2,7 @@
 //! to is `layout`'s business.
 
 mod body;
+mod entry;
 mod find;
 mod layout;
 mod place;
@@ -22,8 +23,9 @@ use crate::ui::theme::Role;
 use crate::ui::view::Look;
 
 use super::widgets::welcome;
+use entry::BAR;
 use find::Finder;
-use layout::{BAR, Layout};
+use layout::Layout;
 
 /// Columns left free on either side.
 const MARGIN: u16 = 2;
@@ -54,11 +56,10 @@ impl Cache {
             };
         }
         let width = area.width.saturating_sub(2 * MARGIN).max(1);
-        let asked = self.layout.update(state, look, width);
-        let total = self.layout.total();
         let viewport = u32::from(area.height);
+        let top = self.layout.update(state, look, width, viewport);
+        let total = self.layout.total();
         let end = total.saturating_sub(viewport);
-        let top = asked.map_or(end, |line| line.min(end));
         let text = Rect {
             x: area.x + MARGIN.min(area.width),
             width: width.min(area.width),
@@ -78,6 +79,7 @@ impl Cache {
             top,
             found,
             reveal: state.screen.reveal.and_then(|id| self.layout.lines_of(id)),
+            unfinished: self.layout.is_unfinished(),
             ..ViewInfo::default()
         }
     }

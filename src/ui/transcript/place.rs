@@ -5,7 +5,7 @@ use ratatui::text::Line;
 
 use crate::domain::MessageId;
 
-use super::layout::Entry;
+use super::entry::Entry;
 
 /// What stands on a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,7 +16,8 @@ pub(super) struct Place {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Spot {
-    Header,
+    /// So many lines above the text: the header, or what was thought.
+    Above(u32),
     Text {
         /// Letters of the text on the lines above.
         letters: usize,
@@ -33,8 +34,7 @@ impl Place {
         let lines = entry.body.lines();
         let at = line.checked_sub(entry.start())?;
         let spot = match at.checked_sub(entry.ahead()).map(|at| at as usize) {
-            // What was thought is folded and unfolded; its beginning stays.
-            None => Spot::Header,
+            None => Spot::Above(at),
             Some(at) if at < lines.len() => {
                 let above = &lines[..at];
                 Spot::Text {
@@ -56,7 +56,14 @@ impl Place {
         let at = entries.binary_search_by_key(&self.message, |entry| entry.id).ok()?;
         let entry = &entries[at];
         let within = match self.spot {
-            Spot::Header => 0,
+            // What was thought is folded and unfolded; its beginning stays.
+            Spot::Above(at) => {
+                if at < entry.ahead() {
+                    at
+                } else {
+                    0
+                }
+            }
             Spot::Text { letters, blank } => entry.ahead() + line_of(entry.body.lines(), letters, blank),
             Spot::Under(left) => entry.height().saturating_sub(left),
         };
