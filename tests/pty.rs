@@ -149,35 +149,6 @@ fn a_million_bytes_are_too_much_for_the_built_in_model_and_are_given_back() {
 }
 
 #[test]
-fn no_colour_where_none_is_wanted() {
-    let (home, engine) = home();
-    let mut session = Session::start_with(home.path(), &["--engine", &engine], 80, 24, &[("NO_COLOR", "1")]);
-    session.wait_text("ready");
-    session.send("\x04");
-    session.end();
-    let bytes = String::from_utf8_lossy(&session.bytes).into_owned();
-    for code in 30..38 {
-        assert!(
-            !bytes.contains(&format!("\x1b[{code}m")) && !bytes.contains(&format!(";{code}m")),
-            "colour {code}"
-        );
-    }
-    assert!(!bytes.contains("38;5;"), "a colour by number");
-}
-
-#[test]
-fn a_dumb_terminal_gets_a_chat_line_by_line() {
-    let (home, engine) = home();
-    let mut session = Session::start_with(home.path(), &["--engine", &engine], 80, 24, &[("TERM", "dumb")]);
-    session.wait_text(">");
-    session.send("hello plain world\n");
-    session.wait_for("the echo", |screen| screen.matches("hello plain world").count() >= 2);
-    session.send("\x04");
-    assert!(session.end().success());
-    assert!(!session.bytes.contains(&0x1b), "an escape sequence was written");
-}
-
-#[test]
 fn a_broken_theme_costs_only_itself() {
     let (home, engine) = home();
     let mut session = Session::start(home.path(), &["--engine", &engine, "--theme", "nonsense"], 80, 24);

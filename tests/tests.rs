@@ -14,6 +14,7 @@ mod context;
 mod dangers;
 mod docs;
 mod ends;
+mod environment;
 mod kept;
 mod keys;
 #[cfg(feature = "llama")]
