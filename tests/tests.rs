@@ -43,10 +43,11 @@ mod tokens;
 mod warm;
 
 mod tour;
+mod trust;
 mod wire;
 
 #[path = "support/allowed.rs"]
-#[allow(unreachable_pub, reason = "shared with the tests inside the ui room")]
+#[allow(unreachable_pub, reason = "shared with the fuzz target")]
 mod allowed;
 #[cfg(feature = "llama")]
 #[path = "support/engine.rs"]
@@ -58,6 +59,9 @@ mod gguf;
 mod harness;
 #[path = "support/svg.rs"]
 mod picture;
+#[path = "support/places.rs"]
+#[allow(unreachable_pub, reason = "shared with the fuzz target")]
+mod places;
 #[cfg(feature = "llama")]
 #[path = "support/shapes.rs"]
 mod shapes;

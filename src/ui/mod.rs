@@ -10,8 +10,6 @@ pub mod markdown;
 mod tests;
 pub mod theme;
 mod transcript;
-#[cfg(test)]
-mod trust_tests;
 pub mod view;
 #[cfg(test)]
 mod view_tests;
