@@ -25,6 +25,23 @@ fn playing(script: &str) -> (tempfile::TempDir, Session) {
     (home, session)
 }
 
+/// One whose model is loaded for longer than any test waits.
+fn loading() -> (tempfile::TempDir, Session) {
+    let home = tempfile::tempdir().unwrap();
+    let engine = scripted(home.path(), "[model]\nload-ms = 600_000\n[[answer]]\necho = true\n");
+    let mut session = Session::start(home.path(), &["--engine", &engine], 80, 24);
+    session.wait_text("loading");
+    (home, session)
+}
+
+/// One whose prompt is read for as long.
+fn reading() -> (tempfile::TempDir, Session) {
+    let (home, mut session) = playing("[[answer]]\necho = true\nprefill-ms = 600_000\n");
+    ask(&mut session, "Read");
+    session.wait_text("reading");
+    (home, session)
+}
+
 /// The same in the middle of an answer.
 fn talking() -> (tempfile::TempDir, Session) {
     let (home, mut session) = playing(&endless());
@@ -67,7 +84,7 @@ fn a_signal_that_asks_ends_it_with_its_code() {
         (Signal::TERM, 143),
         (Signal::HUP, 129),
     ] {
-        for begin in [|| playing(ECHO), talking] {
+        for begin in [|| playing(ECHO), talking, loading, reading] {
             let (_home, mut session) = begin();
             session.signal(signal);
             assert_eq!(way_out(session.end()), (Some(code), None), "{signal:?}");
