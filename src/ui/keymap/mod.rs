@@ -203,6 +203,15 @@ impl Keymap {
             .map_or_else(String::new, ToString::to_string)
     }
 
+    /// The same where the keys of `context` count first.
+    pub fn hint_in(&self, context: Context, action: Action) -> String {
+        let bound = self
+            .bindings
+            .iter()
+            .find(|(c, _, bound)| *c == context && *bound == action);
+        bound.map_or_else(|| self.hint(action), |(_, chord, _)| chord.to_string())
+    }
+
     /// What can be asked for in a context and by which chords, in the order of the table.
     pub fn of(&self, context: Context) -> Vec<(Action, Vec<KeyChord>)> {
         let mut rows: Vec<(Action, Vec<KeyChord>)> = Vec::new();

@@ -1,6 +1,8 @@
 //! What lies over the transcript: a titled text that scrolls. What the text says is the business of `help`, `prompt`, or of who
 //! opened it.
 
+use std::collections::HashMap;
+
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -126,9 +128,13 @@ fn plain(text: &str, style: Style, room: usize) -> Vec<Line<'static>> {
     /// Indent of what stands below its line.
     const INDENT: usize = 4;
     let starts: Vec<Option<usize>> = text.lines().map(last_column).collect();
+    let mut rows = HashMap::new();
+    for start in &starts {
+        *rows.entry(start).or_insert(0_usize) += 1;
+    }
     let mut lines = Vec::new();
     for (line, start) in text.lines().zip(&starts) {
-        let aligned = starts.iter().filter(|other| *other == start).count() >= ROWS;
+        let aligned = rows.get(start).is_some_and(|rows| *rows >= ROWS);
         let table = start.filter(|_| aligned && columns(line) > room);
         let Some((left, right)) = table.and_then(|start| line.split_at_checked(start)) else {
             lines.extend(wrap(&[Piece::new(line, style)], room, &Prefix::default()));

@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 use crate::app::state::{Engine, Overlay, Phase, Running};
 use crate::app::{Action, CommandId, State};
 use crate::domain::inference::{LoadStep, rate};
+use crate::ui::keymap::Context;
 use crate::ui::markdown::wrap::columns;
 use crate::ui::theme::Role;
 use crate::ui::view::Look;
@@ -16,9 +17,15 @@ use super::figures;
 /// The line at this width: the fullest word on the engine that leaves room for the most useful key, and as many keys as fit.
 pub(in crate::ui) fn line(state: &State, look: Look<'_>, width: u16) -> Line<'static> {
     let (key, dim) = (look.theme.style(Role::Key), look.theme.style(Role::Dim));
+    // On a selected message letters are keys, and the shortest.
+    let context = if state.screen.selected.is_some() {
+        Context::Selected
+    } else {
+        Context::Chat
+    };
     let hints: Vec<_> = hints(state)
         .iter()
-        .map(|&(action, words)| (look.keymap.hint(action), words))
+        .map(|&(action, words)| (look.keymap.hint_in(context, action), words))
         .filter(|(chord, _)| !chord.is_empty())
         .collect();
     let size = |(chord, words): &(String, &str)| columns(chord) + columns(words) + 3;
