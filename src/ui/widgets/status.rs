@@ -169,7 +169,9 @@ fn engine(state: &State, look: Look<'_>, detail: Detail) -> Vec<Span<'static>> {
 /// What is done beside the conversation.
 fn aside(state: &State) -> Option<String> {
     if let Some((_, progress)) = state.resuming {
-        return Some(format!("reading the session {}/{}", progress.done, progress.total));
+        // How much it is, the engine says once it has the prompt.
+        let how_far = (progress.total > 0).then(|| format!(" {}/{}", progress.done, progress.total));
+        return Some("reading the session".to_owned() + &how_far.unwrap_or_default());
     }
     let words = match state {
         s if s.replay.is_some() => "making it again",
