@@ -1,11 +1,12 @@
 //! Pure functions over text and tokens: sanitising what is untrusted, stitching UTF-8 from bytes, telling
-//! thinking from answers. No I/O.
+//! thinking from answers, seeing loops. No I/O.
 
 mod escapes;
 pub mod fences;
 pub mod filter;
 pub mod fuzzy;
 pub mod growing;
+pub mod looping;
 pub mod nearest;
 pub mod sanitize;
 pub mod stitch;
@@ -16,6 +17,7 @@ pub use fences::fenced;
 pub use filter::Filter;
 pub use fuzzy::fuzzy;
 pub use growing::Growing;
+pub use looping::{Repetition, Watch};
 pub use nearest::nearest;
 pub use sanitize::{is_invisible, sanitize, sanitize_copy, sanitize_line};
 pub use stitch::Stitcher;
