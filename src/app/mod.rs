@@ -2,6 +2,7 @@
 //! function between them. No I/O, clock, randomness, channel or terminal here.
 
 pub mod action;
+pub mod caught;
 pub mod click;
 pub mod command;
 pub mod draft;

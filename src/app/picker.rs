@@ -3,6 +3,7 @@
 
 use crate::text::fuzzy;
 
+use super::caught::Remedy;
 use super::command::CommandId;
 
 /// The list.
@@ -46,6 +47,8 @@ pub enum Choice {
     Sent(String),
     /// A model, by the name that loads it.
     Model(String),
+    /// A way out of a loop.
+    Remedy(Remedy),
 }
 
 impl Picker {

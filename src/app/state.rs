@@ -9,8 +9,10 @@ use crate::domain::inference::{
 };
 use crate::domain::prospect::Prospect;
 use crate::domain::session::{Details, SessionId, SessionKey, Which};
-use crate::domain::{Answer, Conversation, MessageId};
+use crate::domain::{Answer, Conversation, LoopGuard, MessageId};
+use crate::text::Watch;
 
+use super::caught::Caught;
 use super::click::Drag;
 use super::draft::Draft;
 use super::effect::Effect;
@@ -45,6 +47,8 @@ pub struct State {
     pub resuming: Option<(TurnId, PrefillProgress)>,
     /// Whether old turns are to be summed up when the answer under way is there.
     pub compacting: bool,
+    /// The last answer that went round in circles.
+    pub caught: Option<Caught>,
     /// The title that the model is asked for.
     pub titling: Option<Titling>,
     /// The tip before the answer under way was asked for: where to return to if nothing comes of it.
@@ -169,6 +173,8 @@ pub struct Options {
     pub max_tokens: Option<u32>,
     /// What to do when a conversation outgrows the context.
     pub overflow: Overflow,
+    /// What to do about a loop.
+    pub loop_guard: LoopGuard,
     /// How to load models.
     pub load: LoadOptions,
     /// Whether models that can think shall; `None` leaves it to their templates.
@@ -232,6 +238,8 @@ pub struct Running {
     pub since: Duration,
     /// What the answer was before, where it goes on.
     pub continued: Option<Box<Before>>,
+    /// Looks out for loops in it, where anything does.
+    pub watch: Option<Box<Watch>>,
 }
 
 /// An answer before it went on: to go back to where nothing comes of it.

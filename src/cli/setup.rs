@@ -344,6 +344,7 @@ impl Setup {
             load,
             max_tokens,
             overflow,
+            loop_guard,
             thinking,
             thinking_budget,
             trace,
@@ -360,6 +361,7 @@ impl Setup {
             Options {
                 max_tokens,
                 overflow,
+                loop_guard,
                 load,
                 thinking,
                 thinking_budget,

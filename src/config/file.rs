@@ -4,6 +4,7 @@
 
 use toml::de::DeValue;
 
+use crate::domain::LoopGuard;
 use crate::domain::inference::{Overflow, Thinking};
 use crate::domain::load_option::{LoadOption, NotAccepted};
 use crate::domain::sampling::{Kind, Parameter, Refused};
@@ -41,6 +42,7 @@ enum Field {
     Texts(fn(&mut Layer) -> &mut Option<Vec<String>>),
     Preset,
     Overflow,
+    LoopGuard,
     Thinking,
 }
 
@@ -133,6 +135,14 @@ pub(super) const KEYS: &[Key] = &[
         help: "What to do when a conversation outgrows the context: stop and say so, leave the oldest turns out of the prompt, \
                have the model sum them up as soon as it is nearly full, or also shift the context in the middle of an answer.",
         field: Field::Overflow,
+    },
+    Key {
+        section: "chat",
+        name: "loop-guard",
+        variable: "QUIPU_LOOP_GUARD",
+        default: "\"pause\"",
+        help: "What to do when an answer goes round in circles: stop there and offer ways out, only say so, or nothing.",
+        field: Field::LoopGuard,
     },
     Key {
         section: "chat",
@@ -251,6 +261,7 @@ impl Key {
             Field::Number((min, max), _) => format!("a whole number from {min} to {max}"),
             Field::Preset => "the name of a preset, in quotes".to_owned(),
             Field::Overflow => "\"stop\", \"drop-oldest\", \"summarise\" or \"shift\"".to_owned(),
+            Field::LoopGuard => "\"pause\", \"warn\" or \"off\"".to_owned(),
             Field::Thinking => "\"on\", \"off\", \"low\", \"medium\", \"high\" or \"auto\"".to_owned(),
         }
     }
@@ -278,6 +289,10 @@ impl Key {
             Field::Overflow => {
                 let policy = given.text().and_then(Overflow::named);
                 policy.map(|policy| layer.overflow = Some(policy))
+            }
+            Field::LoopGuard => {
+                let guard = given.text().and_then(LoopGuard::named);
+                guard.map(|guard| layer.loop_guard = Some(guard))
             }
             Field::Thinking => {
                 // A bare word in the environment, a text in quotes or a switch in the file.

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use crate::domain::LoopGuard;
 use crate::domain::Preset;
 use crate::domain::load_option::{LoadOption, NotAccepted};
 use crate::domain::loading::{LoadOptions, Overflow};
@@ -56,6 +57,8 @@ pub struct Layer {
     pub max_tokens: Option<Amount>,
     /// What to do when a conversation outgrows the context.
     pub overflow: Option<Overflow>,
+    /// What to do about a loop.
+    pub loop_guard: Option<LoopGuard>,
     /// Whether models shall think; `Some(None)` leaves it to their templates.
     pub thinking: Option<Option<Thinking>>,
     /// Longest thinking in tokens.
@@ -136,6 +139,7 @@ impl Layer {
         }
         put(&mut settings.theme, self.theme.as_deref().map(from_home).as_ref());
         put(&mut settings.overflow, self.overflow.as_ref());
+        put(&mut settings.loop_guard, self.loop_guard.as_ref());
         put(&mut settings.thinking, self.thinking.as_ref());
         let budget = self.thinking_budget.map(Amount::number);
         put(&mut settings.thinking_budget, budget.as_ref());

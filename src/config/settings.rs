@@ -1,5 +1,6 @@
 //! The settings in force, complete: what the rest of the program is given. How they came about is not its business.
 
+use crate::domain::LoopGuard;
 use crate::domain::inference::{LoadOptions, Overflow, Thinking};
 use crate::domain::preset::DEFAULT_PRESET;
 use crate::domain::sampling::Chosen;
@@ -33,6 +34,8 @@ pub struct Settings {
     pub max_tokens: Option<u32>,
     /// What to do when a conversation outgrows the context.
     pub overflow: Overflow,
+    /// What to do about a loop.
+    pub loop_guard: LoopGuard,
     /// Whether models that can think shall; `None` leaves it to their templates.
     pub thinking: Option<Thinking>,
     /// Tokens of thinking after which a model is made to answer; `None` is without limit.
@@ -90,6 +93,7 @@ impl Default for Settings {
             system: None,
             max_tokens: None,
             overflow: Overflow::default(),
+            loop_guard: LoopGuard::default(),
             thinking: None,
             thinking_budget: None,
             keep: true,

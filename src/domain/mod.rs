@@ -8,6 +8,7 @@ pub mod counter;
 pub mod inference;
 pub mod load_option;
 pub mod loading;
+pub mod loop_guard;
 pub mod outlook;
 pub mod preset;
 pub mod prospect;
@@ -21,6 +22,7 @@ pub mod thinking;
 
 pub use bytes::Bytes;
 pub use conversation::{Answer, Changes, Conversation, Head, Message, MessageId, Take, Thought};
+pub use loop_guard::LoopGuard;
 pub use preset::Preset;
 pub use role::Role;
 pub use sampling::Sampling;

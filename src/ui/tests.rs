@@ -378,6 +378,32 @@ fn a_selected_message_is_marked() {
 }
 
 #[test]
+fn a_loop_is_told_of_with_its_ways_out() {
+    let mut state = ready();
+    talk(&mut state, "What is the capital?", "The capital is ", None);
+    let turn = state.turn;
+    let said = Said {
+        token: Some(Token(9)),
+        text: "rect ".to_owned(),
+        ..Said::default()
+    };
+    for _ in 0..70 {
+        let said = said.clone();
+        update(&mut state, Msg::Engine(Event::Token { turn, said }));
+    }
+    let (finish, figures) = (Finish::Stopped, Stats::default());
+    let stopped = Event::Finished {
+        turn,
+        finish,
+        stats: figures,
+    };
+    update(&mut state, Msg::Engine(stopped));
+    at_every_size("loop", &state);
+    update(&mut state, Msg::Action(Action::Run(CommandId::Loop)));
+    at_every_size("loop_ways", &state);
+}
+
+#[test]
 fn completions_and_notices_stand_above_the_composer() {
     let mut state = ready();
     update(&mut state, Msg::Edited("/se".into()));

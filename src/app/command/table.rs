@@ -228,6 +228,13 @@ pub const COMMANDS: &[Command] = &[
         Group::Model,
     ),
     Command::new(
+        CommandId::Loop,
+        "loop",
+        "[pause|warn|off]",
+        "the ways out of a loop that was caught, or what is done about one",
+        Group::Chat,
+    ),
+    Command::new(
         CommandId::Thinking,
         "thinking",
         "[on|off|high|…|TOKENS]",

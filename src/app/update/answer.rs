@@ -6,7 +6,7 @@ use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::state::{Before, Engine, Phase, Running, Scroll, State};
 use crate::domain::inference::{Command, Finish, GenerateRequest, Opening, PrefillProgress, PromptRequest, TurnId};
-use crate::domain::{Answer, Message, MessageId, Role};
+use crate::domain::{Answer, LoopGuard, Message, MessageId, Role};
 
 use super::{Outcome, Refusal, compact, composer, model, prompt, record, session};
 
@@ -84,7 +84,9 @@ fn start(state: &mut State, answer: MessageId, continued: Option<Box<Before>>) -
         phase: Phase::Queued,
         since: state.now,
         continued,
+        watch: (state.options.loop_guard != LoopGuard::Off).then(Box::default),
     });
+    state.caught = None;
     state.screen.scroll = Scroll::Follow;
     state.screen.overlay = None;
     ask(state)

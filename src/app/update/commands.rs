@@ -7,8 +7,8 @@ use crate::domain::sampling::GrammarForm;
 use crate::domain::session::Which;
 
 use super::{
-    Outcome, Refusal, answer, attach, compact, copy, describe, escape, find, model, persona, pick, prompt, replay,
-    sampling, select, session, sessions, shelf, stats, talk, thinking, tune, window,
+    Outcome, Refusal, answer, attach, caught, compact, copy, describe, escape, find, model, persona, pick, prompt,
+    replay, sampling, select, session, sessions, shelf, stats, talk, thinking, tune, window,
 };
 
 /// Runs a command with these arguments, trimmed.
@@ -59,6 +59,7 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         CommandId::Context => window::reload_with(state, "context", args),
         CommandId::Template => window::reload_with(state, "template", args),
         CommandId::Overflow => window::overflow(state, args),
+        CommandId::Loop => caught::caught(state, args),
         CommandId::Thinking => thinking::command(state, args),
         CommandId::Copy => copy::copy(state, args),
         CommandId::Theme => pick::theme(state, args),

@@ -8,7 +8,7 @@ use crate::app::state::{Engine, Phase, Running, State};
 use crate::domain::Thought;
 use crate::domain::inference::{Event, Failure, FailureKind, Finish, Part, PrefillProgress, Said, Stats, TurnId};
 
-use super::{answer, compact, describe, model, prompt, record, replay, window};
+use super::{answer, caught, compact, describe, model, prompt, record, replay, window};
 
 /// Takes in an event.
 pub(super) fn told(state: &mut State, event: Event) -> Vec<Effect> {
@@ -41,7 +41,7 @@ pub(super) fn told(state: &mut State, event: Event) -> Vec<Effect> {
         Event::Changed { turn, at, change } => record::changed(state, turn, at, change),
         Event::Resumable { turn, tokens, .. } => resumable(state, turn, tokens),
         Event::Resumed { turn, thinking, text } => resumed(state, turn, thinking, &text),
-        Event::Token { turn, said } => token(state, turn, said),
+        Event::Token { turn, said } => return token(state, turn, said),
         Event::Finished { turn, finish, stats } => return finished(state, turn, finish, stats),
         Event::Rendered { turn, prompt } => prompt::rendered(state, turn, prompt),
         Event::Failed { turn, failure } => return failed(state, turn, failure),
@@ -70,13 +70,13 @@ fn prefilled(state: &mut State, turn: TurnId, progress: PrefillProgress) {
     }
 }
 
-fn token(state: &mut State, turn: TurnId, said: Said) {
+fn token(state: &mut State, turn: TurnId, said: Said) -> Vec<Effect> {
     let Some(running) = current(&mut state.running, turn) else {
-        return;
+        return Vec::new();
     };
     running.phase = decoding(running.phase, said.token.is_some(), state.now);
     let Some(message) = state.conversation.get_mut(running.answer) else {
-        return;
+        return Vec::new();
     };
     let answer = message.answer.get_or_insert_default();
     match said.part {
@@ -100,6 +100,7 @@ fn token(state: &mut State, turn: TurnId, said: Said) {
         record::trace(answer, said.report, state.options.trace as usize);
         state.context_used = state.context_used.saturating_add(1);
     }
+    caught::watch(state, said.token, said.part, &said.text)
 }
 
 /// An answer goes on: the engine's word on what its tokens come to counts.

@@ -4,6 +4,7 @@
 
 mod answer;
 mod attach;
+mod caught;
 mod click;
 mod commands;
 mod compact;

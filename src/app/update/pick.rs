@@ -9,7 +9,7 @@ use crate::app::sessions::Typed;
 use crate::app::state::{Overlay, State};
 use crate::text::nearest;
 
-use super::{Outcome, Refusal, commands, composer};
+use super::{Outcome, Refusal, caught, commands, composer};
 
 fn open(state: &mut State, picker: Picker) {
     state.screen.overlay = Some(Overlay::Picker(Box::new(picker)));
@@ -142,6 +142,7 @@ pub(super) fn take(state: &mut State) -> Outcome {
         Choice::Theme(name) => Ok(dress(state, name, true)),
         Choice::Sent(text) => Ok(vec![composer::set(state, text)]),
         Choice::Model(name) => commands::run(state, CommandId::Model, &name),
+        Choice::Remedy(remedy) => caught::take(state, remedy),
     }
 }
 

@@ -39,6 +39,8 @@ pub struct Repetition {
     pub times: usize,
     /// The token that it began with, from 0.
     pub first: usize,
+    /// Tokens from there to the end.
+    pub tokens: usize,
     /// Bytes of text from there to the end.
     pub bytes: usize,
     /// Whether something in it changes from time to time.
@@ -134,6 +136,7 @@ impl Watch {
             unit: once.to_owned(),
             times: found.times() * (unit.len() / once.len().max(1)).max(1),
             first,
+            tokens: self.starts.len() - first,
             bytes: self.text.len() - self.starts[first],
             changing: found.changing,
         }

@@ -27,6 +27,7 @@ pub const DEFAULT: &[(Context, &str, Action)] = &[
     (Context::Chat, "ctrl-t", Action::Run(CommandId::Tune)),
     (Context::Chat, "ctrl-f", Action::Run(CommandId::Find)),
     (Context::Chat, "ctrl-y", Action::Run(CommandId::Copy)),
+    (Context::Chat, "alt-l", Action::Run(CommandId::Loop)),
     (Context::Chat, "alt-v", Action::Run(CommandId::Raw)),
     (Context::Chat, "ctrl-s", Action::Run(CommandId::Sessions)),
     (Context::Chat, "alt-m", Action::Run(CommandId::Models)),

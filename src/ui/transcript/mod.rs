@@ -155,7 +155,7 @@ impl Cache {
         };
         let dim = look.theme.style(Role::Dim);
         let head = words::header(message, version, look, area.width);
-        let note = words::note(message, state).map(|words| Line::styled(words, dim));
+        let note = words::note(message, state, look).map(|words| Line::styled(words, dim));
         let summary = words::thinking(message, state, look, area.width).map(|words| Line::styled(words, dim));
         let summary = summary.filter(|_| entry.has_thoughts());
         let blank = entry.has_thoughts().then(Line::default);

@@ -132,11 +132,17 @@ pub(super) fn is_noted(message: &Message, state: &State) -> bool {
 }
 
 /// What stands under a message: what is being done for it, or how it ended where that is not the usual way.
-pub(super) fn note(message: &Message, state: &State) -> Option<String> {
+pub(super) fn note(message: &Message, state: &State, look: Look<'_>) -> Option<String> {
     if !is_noted(message, state) {
         return None;
     }
     let finish = message.answer.as_ref()?.finish;
+    let looped = state.caught.as_ref().filter(|caught| caught.answer == message.id);
+    if let (None, Some(Finish::Stopped), Some(_)) = (running(message, state), finish, looped) {
+        let key = look.keymap.hint(Action::Run(CommandId::Loop));
+        let way = if key.is_empty() { "/loop" } else { &key };
+        return Some(format!("— stopped in a loop · {way} ways out"));
+    }
     Some(match (running(message, state), finish) {
         (Some(running), _) => doing(running, state),
         (None, Some(finish)) => format!("— {finish}"),

@@ -1,0 +1,425 @@
+//! The loop guard: an answer that goes round in circles is stopped or told of, with the cause as far as the settings tell it; `/loop`
+//! offers the ways out. What a loop is, `text::looping` knows.
+
+use crate::app::caught::{Caught, Remedy};
+use crate::app::effect::Effect;
+use crate::app::notice::Level;
+use crate::app::picker::{Choice, Pick, Picker};
+use crate::app::state::{Overlay, Phase, State};
+use crate::domain::LoopGuard;
+use crate::domain::inference::{Part, Token};
+use crate::domain::sampling::{Parameter, Sampling, Seed};
+use crate::text::{Repetition, nearest};
+
+use super::{Outcome, Refusal, answer, compact, sampling, talk};
+
+/// Characters of what repeats that a word about it has room for.
+const QUOTED: usize = 40;
+
+/// What temperature is raised by, and what to at least.
+const WARMER: f32 = 0.3;
+const WARM: f32 = 0.8;
+
+/// DRY as its author has it (oobabooga/text-generation-webui#5677).
+const DRY: f32 = 0.8;
+
+/// Takes the next token of the answer under way, and with it what makes a loop certain.
+pub(super) fn watch(state: &mut State, token: Option<Token>, part: Part, text: &str) -> Vec<Effect> {
+    // A summary has its own end, and half of one would be of no use.
+    if compact::under_way(state) {
+        return Vec::new();
+    }
+    let Some(running) = &mut state.running else {
+        return Vec::new();
+    };
+    let found = running.watch.as_mut().and_then(|watch| watch.push(token, text));
+    let (Some(found), Phase::Decoding { .. }) = (found, running.phase) else {
+        return Vec::new();
+    };
+    let (turn, id) = (running.turn, running.answer);
+    let pauses = state.options.loop_guard == LoopGuard::Pause;
+    if pauses {
+        running.phase = Phase::Stopping;
+    }
+    let Some(message) = state.conversation.get(id) else {
+        return Vec::new();
+    };
+    let tokens = message.answer.as_ref().map_or(&[][..], |answer| &answer.tokens);
+    let begin = tokens.len().checked_sub(found.tokens);
+    let kept = message.text.len().checked_sub(found.bytes);
+    let since = begin.map_or(found.first, |begin| begin) + 1;
+    let words = format!(
+        "it goes round in circles: '{}' {} times since token {since}{}. /loop shows ways out",
+        quoted(&found.unit),
+        found.times,
+        cause(&state.tuning.sampling, &found).map_or_else(String::new, |cause| format!("; {cause}")),
+    );
+    state.caught = Some(Caught {
+        answer: id,
+        first: begin.and_then(|begin| tokens.get(begin)).copied(),
+        kept: kept.filter(|kept| part == Part::Answer && message.text.is_char_boundary(*kept)),
+        tokens: found.tokens,
+        unit: found.unit,
+    });
+    state.tell(Level::Warn, words);
+    if pauses { vec![Effect::Cancel(turn)] } else { Vec::new() }
+}
+
+/// What repeats, on one line and cut where it is long.
+fn quoted(unit: &str) -> String {
+    let words = unit.split_whitespace().collect::<Vec<_>>().join(" ");
+    match words.char_indices().nth(QUOTED) {
+        Some((end, _)) => format!("{}…", &words[..end]),
+        None if words.is_empty() => "blanks".to_owned(),
+        None => words,
+    }
+}
+
+/// Why nothing kept the model from it, as far as the settings tell.
+fn cause(settings: &Sampling, found: &Repetition) -> Option<String> {
+    let period = (found.tokens / found.times.max(1)) as u32;
+    let penalised =
+        settings.repeat_penalty != 1.0 || settings.frequency_penalty != 0.0 || settings.presence_penalty != 0.0;
+    let dry = settings.dry_multiplier > 0.0 && settings.dry_last_n > 0;
+    if dry {
+        let breaker = settings
+            .dry_breakers
+            .iter()
+            .find(|breaker| found.unit.contains(*breaker));
+        if let Some(breaker) = breaker {
+            return Some(format!(
+                "DRY does not see it, for '{}' breaks it",
+                breaker.escape_debug()
+            ));
+        }
+        return (settings.dry_last_n < 2 * period)
+            .then(|| format!("DRY looks back on {} tokens, and it is longer", settings.dry_last_n));
+    }
+    let greedy = settings.is_greedy();
+    match (greedy, penalised) {
+        (true, false) => Some("each token is the likeliest, and nothing penalises repetition".to_owned()),
+        (false, false) => Some("nothing penalises repetition".to_owned()),
+        (_, true) if settings.repeat_last_n < period => Some(format!(
+            "the penalties look back on {} tokens, and it is longer",
+            settings.repeat_last_n
+        )),
+        (true, true) => Some("each token is the likeliest".to_owned()),
+        (false, true) => None,
+    }
+}
+
+/// `/loop`: the ways out of the loop that was caught, or what is done about one.
+pub(super) fn caught(state: &mut State, name: &str) -> Outcome {
+    let now = state.options.loop_guard;
+    if !name.is_empty() {
+        let names = || LoopGuard::ALL.iter().map(|(name, _)| *name);
+        let guard = LoopGuard::named(&name.to_lowercase()).ok_or_else(|| {
+            let near = nearest(name, names()).map_or_else(
+                || format!("give one of {}", names().collect::<Vec<_>>().join(", ")),
+                |near| format!("did you mean {near}?"),
+            );
+            Refusal::new(Level::Warn, format!("the loop guard has no setting '{name}': {near}"))
+        })?;
+        state.options.loop_guard = guard;
+        if guard == LoopGuard::Off
+            && let Some(running) = &mut state.running
+        {
+            running.watch = None;
+        }
+        state.tell(Level::Info, format!("loop guard {} → {}", now.name(), guard.name()));
+        return Ok(Vec::new());
+    }
+    let Some(caught) = current(state) else {
+        let words = format!(
+            "the loop guard is at {}; no loop was caught in the last answer",
+            now.name()
+        );
+        return Err(Refusal::new(Level::Info, words));
+    };
+    answer::idle(state)?;
+    let greedy = state.tuning.sampling.is_greedy();
+    let known = |remedy: Remedy| match remedy {
+        // Where every draw is the likeliest token, no number changes it.
+        Remedy::Seed => !greedy,
+        Remedy::Ban => caught.first.is_some(),
+        Remedy::Dry | Remedy::Temperature | Remedy::GoOn => true,
+    };
+    let rows = Remedy::ALL.iter().filter(|(remedy, ..)| known(*remedy));
+    let rows = rows.map(|(remedy, label, note)| Pick {
+        label: (*label).to_owned(),
+        note: (*note).to_owned(),
+        what: Choice::Remedy(*remedy),
+    });
+    let picker = Picker::new("ways out of the loop", rows.collect());
+    state.screen.overlay = Some(Overlay::Picker(Box::new(picker)));
+    Ok(Vec::new())
+}
+
+/// The loop of the answer at the tip.
+fn current(state: &State) -> Option<Caught> {
+    let tip = state.conversation.tip();
+    state.caught.clone().filter(|caught| Some(caught.answer) == tip)
+}
+
+/// Takes a way out.
+pub(super) fn take(state: &mut State, remedy: Remedy) -> Outcome {
+    let Some(caught) = current(state) else {
+        return Ok(Vec::new());
+    };
+    if remedy == Remedy::GoOn {
+        let effects = answer::go_on(state)?;
+        if let Some(running) = &mut state.running {
+            running.watch = None;
+        }
+        return Ok(effects);
+    }
+    answer::may_begin(state)?;
+    let message = state.conversation.get(caught.answer);
+    let before = message.and_then(|message| message.text.get(..caught.kept?));
+    // Blanks before the loop belong to its first token, which is to be drawn anew.
+    let before = before.map_or_else(String::new, |before| before.trim_end().to_owned());
+    let changes = mend(state, remedy, &caught);
+    if !changes.is_empty() {
+        state.tell(Level::Info, changes.join(", "));
+    }
+    state.options.prefill = before;
+    let mut effects = sampling::tune(state);
+    effects.extend(talk::retry(state)?);
+    Ok(effects)
+}
+
+/// Changes the settings as the way out has it; what became another, in words.
+fn mend(state: &mut State, remedy: Remedy, caught: &Caught) -> Vec<String> {
+    let changes = match remedy {
+        Remedy::Dry => {
+            let window = (2 * caught.tokens) as u32;
+            let breakers = |s: &mut Sampling| s.dry_breakers.retain(|breaker| !caught.unit.contains(breaker.as_str()));
+            vec![
+                change(state, "dry-multiplier", |s| {
+                    s.dry_multiplier = s.dry_multiplier.max(DRY);
+                }),
+                change(state, "dry-last-n", |s| s.dry_last_n = s.dry_last_n.max(window)),
+                change(state, "dry-breakers", breakers),
+            ]
+        }
+        Remedy::Temperature => {
+            let warmer = |s: &mut Sampling| s.temperature = (s.temperature + WARMER).max(WARM);
+            vec![change(state, "temperature", warmer)]
+        }
+        Remedy::Seed => vec![change(state, "seed", |s| s.seed = Seed::Random)],
+        Remedy::Ban => vec![caught.first.and_then(|token| ban(state, token))],
+        Remedy::GoOn => Vec::new(),
+    };
+    changes.into_iter().flatten().collect()
+}
+
+/// Has a token not be drawn any more.
+fn ban(state: &mut State, Token(id): Token) -> Option<String> {
+    let parameter = Parameter::find("logit-bias")?;
+    let now = parameter.get(&state.tuning.sampling).to_string();
+    let others = if now == "off" { String::new() } else { now + "," };
+    change(state, parameter.name, |s| {
+        // It reads what it wrote, as a test of the table holds.
+        let _ = parameter.set(s, &format!("{others}#{id}=-inf"));
+    })
+}
+
+fn change(state: &mut State, name: &str, to: impl FnOnce(&mut Sampling)) -> Option<String> {
+    let parameter = Parameter::find(name)?;
+    let old = parameter.get(&state.tuning.sampling).to_string();
+    to(&mut state.tuning.sampling);
+    let new = parameter.get(&state.tuning.sampling).to_string();
+    (new != old).then(|| {
+        state.tuning.choose_value(parameter);
+        format!("{name} {old} → {new}")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+    use crate::app::update::scene::{act, answering, finish, last_notice, ready, say, send};
+    use crate::app::{Action, CommandId, Msg, update};
+    use crate::domain::inference::{Command, Event, Finish, GenerateRequest, Said};
+
+    /// An answer that says one word for ever, up to where that is told, and what is done then.
+    fn looping(guard: LoopGuard) -> (State, Vec<Effect>) {
+        let mut state = ready();
+        state.options.loop_guard = guard;
+        send(&mut state, "hello");
+        say(&mut state, 7, "The capital is");
+        let effects = (0..200).find_map(|_| Some(rect(&mut state)).filter(|effects| !effects.is_empty()));
+        (state, effects.unwrap_or_default())
+    }
+
+    /// The model says it once more.
+    fn rect(state: &mut State) -> Vec<Effect> {
+        let said = Said {
+            token: Some(Token(9)),
+            text: " rect".to_owned(),
+            ..Said::default()
+        };
+        let turn = answer::asked(state).unwrap();
+        update(state, Msg::Engine(Event::Token { turn, said }))
+    }
+
+    /// The same, stopped.
+    fn stopped() -> State {
+        let (mut state, _) = looping(LoopGuard::Pause);
+        finish(&mut state, Finish::Stopped);
+        state
+    }
+
+    /// Takes the way out; what the engine is asked then.
+    fn way_out(state: &mut State, remedy: Remedy) -> GenerateRequest {
+        act(state, Action::Run(CommandId::Loop));
+        let effects = take(state, remedy).ok().unwrap();
+        let asked = effects.into_iter().find_map(|effect| match effect {
+            Effect::Engine(Command::Generate { request, .. }) => Some(request),
+            _ => None,
+        });
+        asked.unwrap()
+    }
+
+    #[test]
+    fn a_loop_is_paused_and_explained() {
+        let (mut state, effects) = looping(LoopGuard::Pause);
+        let turn = answer::asked(&state).unwrap();
+        assert_eq!(effects, [Effect::Cancel(turn)]);
+        assert_eq!(
+            last_notice(&state),
+            (
+                Level::Warn,
+                "it goes round in circles: 'rect' 64 times since token 2; nothing penalises repetition. /loop shows ways out"
+            )
+        );
+        // What still comes is no second loop.
+        assert_eq!(rect(&mut state), []);
+        finish(&mut state, Finish::Stopped);
+        assert!(state.running.is_none() && state.caught.is_some());
+    }
+
+    #[test]
+    fn a_loop_may_only_be_told_of_or_nothing_done() {
+        let (state, effects) = looping(LoopGuard::Warn);
+        assert_eq!(effects, []);
+        assert!(state.caught.is_some() && state.running.is_some());
+        let (state, effects) = looping(LoopGuard::Off);
+        assert_eq!((effects, state.caught), (vec![], None));
+    }
+
+    #[test]
+    fn the_setting_is_shown_and_changed() {
+        let mut state = answering("hi");
+        send(&mut state, "/loop");
+        assert_eq!(
+            last_notice(&state).1,
+            "the loop guard is at pause; no loop was caught in the last answer"
+        );
+        send(&mut state, "/loop off");
+        assert_eq!(last_notice(&state).1, "loop guard pause → off");
+        assert!(state.running.as_ref().unwrap().watch.is_none());
+        send(&mut state, "/loop wran");
+        assert_eq!(
+            last_notice(&state).1,
+            "the loop guard has no setting 'wran': did you mean warn?"
+        );
+    }
+
+    #[test]
+    fn a_way_out_goes_back_to_before_the_loop() {
+        let mut state = stopped();
+        let looped = state.conversation.tip();
+        let request = way_out(&mut state, Remedy::Dry);
+        assert_eq!(request.prompt.opening.text, "The capital is");
+        let s = &request.sampling;
+        assert_eq!((s.dry_multiplier, s.dry_last_n), (0.8, 128));
+        assert_eq!(
+            s.dry_breakers,
+            Sampling::default().dry_breakers,
+            "none of them stands in it"
+        );
+        let versions = state.conversation.versions(looped.unwrap());
+        assert_eq!(versions.len(), 2, "what looped stays a version");
+        assert_eq!(state.caught, None);
+        assert_eq!(last_notice(&state).1, "dry-multiplier 0 → 0.8, dry-last-n 64 → 128");
+
+        assert_eq!(way_out(&mut stopped(), Remedy::Temperature).sampling.temperature, 1.1);
+        assert_eq!(way_out(&mut stopped(), Remedy::Ban).sampling.logit_bias.len(), 1);
+        let mut fixed = stopped();
+        fixed.tuning.sampling.seed = Seed::Fixed(7);
+        assert_eq!(way_out(&mut fixed, Remedy::Seed).sampling.seed, Seed::Random);
+    }
+
+    #[test]
+    fn it_goes_on_as_it_is_and_is_not_watched() {
+        let mut state = stopped();
+        let request = way_out(&mut state, Remedy::GoOn);
+        assert_eq!(request.prompt.opening.said.len(), 65, "behind every token of it");
+        for _ in 0..200 {
+            assert_eq!(rect(&mut state), []);
+        }
+    }
+
+    #[test]
+    fn no_number_leads_out_where_every_draw_is_the_likeliest() {
+        let rows = |temperature: f32| {
+            let mut state = stopped();
+            state.tuning.sampling.temperature = temperature;
+            act(&mut state, Action::Run(CommandId::Loop));
+            match state.screen.overlay {
+                Some(Overlay::Picker(picker)) => picker.rows.into_iter().map(|row| row.what).collect::<Vec<_>>(),
+                _ => Vec::new(),
+            }
+        };
+        let seed = Choice::Remedy(Remedy::Seed);
+        assert!(rows(0.8).contains(&seed) && !rows(0.0).contains(&seed));
+        assert_eq!(rows(0.8).len(), Remedy::ALL.len());
+    }
+
+    #[test]
+    fn the_cause_is_what_the_settings_let_through() {
+        let found = |unit: &str, tokens, times| Repetition {
+            unit: unit.to_owned(),
+            times,
+            first: 0,
+            tokens,
+            bytes: 0,
+            changing: false,
+        };
+        let because = |change: fn(&mut Sampling), found: &Repetition| {
+            let mut settings = Sampling::default();
+            change(&mut settings);
+            cause(&settings, found)
+        };
+        let short = found("no", 64, 64);
+        let long = found("one\ntwo", 300, 3);
+        let says = |words: &str| Some(words.to_owned());
+        assert_eq!(because(|_| {}, &short), says("nothing penalises repetition"));
+        assert_eq!(
+            because(|s| s.temperature = 0.0, &short),
+            says("each token is the likeliest, and nothing penalises repetition")
+        );
+        assert_eq!(because(|s| s.repeat_penalty = 1.1, &short), None);
+        assert_eq!(
+            because(|s| s.repeat_penalty = 1.1, &long),
+            says("the penalties look back on 64 tokens, and it is longer")
+        );
+        assert_eq!(
+            because(|s| s.dry_multiplier = 0.8, &long),
+            says("DRY does not see it, for '\\n' breaks it")
+        );
+        assert_eq!(
+            because(
+                |s| {
+                    s.dry_multiplier = 0.8;
+                    s.dry_breakers.clear();
+                },
+                &long
+            ),
+            says("DRY looks back on 64 tokens, and it is longer")
+        );
+    }
+}
