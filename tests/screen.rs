@@ -72,6 +72,25 @@ fn a_command_is_found_by_a_few_letters() {
 }
 
 #[test]
+fn the_tokens_of_an_answer_are_walked_and_another_is_gone_on_from() {
+    let script = "[[answer]]\ntext = \"It is Paris\"\nspread = [[\" Lyon\", 0.2]]\n[[answer]]\ntext = \" of course\"\n";
+    let mut quipu = Harness::new(script);
+    quipu.keys("Where?<enter>").shows("It is Paris");
+    quipu
+        .keys("<ctrl-o>")
+        .shows("token 3 of 3")
+        .shows("Lyon")
+        .shows("perplexity");
+    quipu.keys("<left>").shows("token 2 of 3");
+    quipu.keys("<right>").shows("token 3 of 3");
+    quipu.keys("s").shows("shaded by entropy");
+    quipu.keys("<enter>").shows("this one was said");
+    quipu.keys("<down><enter>").shows("It is Lyon").shows("‹ 2/2 ›");
+    quipu.keys("<ctrl-o>").shows("shaded by probability");
+    quipu.keys("<ctrl-o>").shows("‹ 2/2 ›");
+}
+
+#[test]
 fn what_was_sent_comes_back_by_a_few_letters() {
     let mut quipu = Harness::new("[[answer]]\necho = true\ntext = \"\"");
     quipu.keys("the first one<enter>").keys("another<enter>");

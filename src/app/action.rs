@@ -2,6 +2,7 @@
 //! Which key asks for what is the `ui` room's business.
 
 use super::command::{COMMANDS, CommandId};
+use super::inspector::Walk;
 
 /// Something that a key is bound to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,6 +71,8 @@ pub enum Action {
     FindNext,
     /// Go to the line with them before.
     FindPrevious,
+    /// Walk the tokens of an answer, or look at them in another way.
+    Walk(Walk),
     /// Turn the selected setting down a little.
     Lower,
     /// Turn the selected setting up a little.
@@ -152,6 +155,17 @@ pub const ACTIONS: &[(Action, &str, &str)] = &[
     (Action::SearchHistory, "search-history", "find what was sent before"),
     (Action::FindNext, "find-next", "the next line with the words looked for"),
     (Action::FindPrevious, "find-previous", "the line with them before"),
+    (Action::Walk(Walk::Previous), "token-previous", "the token before"),
+    (Action::Walk(Walk::Next), "token-next", "the next token"),
+    (Action::Walk(Walk::Back), "tokens-back", "ten tokens back"),
+    (Action::Walk(Walk::On), "tokens-on", "ten tokens on"),
+    (Action::Walk(Walk::First), "token-first", "the first token"),
+    (Action::Walk(Walk::Last), "token-last", "the last token"),
+    (
+        Action::Walk(Walk::Shade),
+        "shade",
+        "shade tokens by probability or by entropy",
+    ),
     (Action::Lower, "lower", "turn the setting down"),
     (Action::Raise, "raise", "turn the setting up"),
     (Action::LowerFar, "lower-far", "turn it far down"),

@@ -8,6 +8,7 @@ pub mod command;
 pub mod draft;
 pub mod effect;
 pub mod find;
+pub mod inspector;
 pub mod msg;
 pub mod notice;
 pub mod picker;

@@ -17,6 +17,7 @@ use super::click::Drag;
 use super::draft::Draft;
 use super::effect::Effect;
 use super::find::{Find, Found};
+use super::inspector::Inspector;
 use super::notice::{Level, Notices};
 use super::picker::Picker;
 use super::sessions::SessionList;
@@ -333,6 +334,8 @@ pub enum Overlay {
     Sessions(Box<SessionList>),
     /// A list to choose from.
     Picker(Box<Picker>),
+    /// The tokens of an answer.
+    Inspector(Box<Inspector>),
     /// Plain text under a title.
     Text {
         /// The title.
@@ -350,7 +353,7 @@ impl Overlay {
         match self {
             Self::Help { top } | Self::Prompt { top, .. } | Self::Text { top, .. } => *top,
             // They follow their selection.
-            Self::Sessions(_) | Self::Picker(_) => 0,
+            Self::Sessions(_) | Self::Picker(_) | Self::Inspector(_) => 0,
         }
     }
 
@@ -358,13 +361,13 @@ impl Overlay {
     pub fn top_mut(&mut self) -> Option<&mut u32> {
         match self {
             Self::Help { top } | Self::Prompt { top, .. } | Self::Text { top, .. } => Some(top),
-            Self::Sessions(_) | Self::Picker(_) => None,
+            Self::Sessions(_) | Self::Picker(_) | Self::Inspector(_) => None,
         }
     }
 
     /// Whether it is a text that scrolls, and no panel.
     pub fn is_text(&self) -> bool {
-        !matches!(self, Self::Sessions(_) | Self::Picker(_))
+        !matches!(self, Self::Sessions(_) | Self::Picker(_) | Self::Inspector(_))
     }
 }
 

@@ -6,6 +6,7 @@ pub mod compaction;
 pub mod conversation;
 pub mod counter;
 pub mod inference;
+pub mod inspection;
 pub mod load_option;
 pub mod loading;
 pub mod loop_guard;

@@ -10,17 +10,19 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::*;
+use crate::app::inspector::Walk;
 use crate::app::notice::Level;
 use crate::app::sessions::{SessionList, Typed};
 use crate::app::state::{Engine, Options, Overlay, Phase, ViewInfo};
 use crate::app::tuning::Tuning;
 use crate::app::{Action, CommandId, Msg, update};
 use crate::domain::inference::{
-    Event, Failure, FailureKind, Finish, LoadStep, ModelInfo, Part, PrefillProgress, PromptToken, PromptView, Said,
-    Stats, Token, TurnId,
+    Candidate, Event, Failure, FailureKind, Finish, LoadStep, ModelInfo, Part, PrefillProgress, PromptToken,
+    PromptView, Report, Said, Stats, Token, TurnId,
 };
 
 use crate::domain::prospect::Prospect;
+use crate::domain::sampling::Stage;
 use crate::domain::session::{Details, Hit, SessionId, Summary};
 use crate::domain::shelf::{Facts, Shelf, Shelved};
 use crate::domain::{MessageId, Role as Speaker};
@@ -401,6 +403,56 @@ fn a_loop_is_told_of_with_its_ways_out() {
     at_every_size("loop", &state);
     update(&mut state, Msg::Action(Action::Run(CommandId::Loop)));
     at_every_size("loop_ways", &state);
+}
+
+#[test]
+fn the_tokens_of_an_answer_are_walked() {
+    let mut state = ready();
+    state.options.trace = 5;
+    talk(&mut state, "What is the capital of France?", "", None);
+    let turn = state.turn;
+    let candidate = |token, text: &str, logit, before, removed: Option<Stage>| Candidate {
+        token: Token(token),
+        text: text.to_owned(),
+        logit,
+        before,
+        after: removed.is_none().then_some(before / 0.97),
+        removed,
+    };
+    let words = [
+        ("The", 0.93, 0),
+        (" capital", 0.41, 0),
+        (" is", 0.17, 2),
+        (" Paris", 0.03, 4),
+        (".\n", 0.99, 0),
+    ];
+    for (n, (text, probability, rank)) in words.into_iter().enumerate() {
+        let report = Report {
+            probability,
+            after: probability,
+            rank,
+            entropy: 4.0 * (1.0 - probability),
+            kept: vec![(Stage::TopK, 40), (Stage::TopP, 9), (Stage::Temperature, 9)],
+            candidates: vec![
+                candidate(n as i32, text, 17.25, probability, None),
+                candidate(90, " Lyon", 12.5, 0.02, Some(Stage::TopP)),
+                candidate(91, " 東京", 9.0, 0.001, Some(Stage::TopK)),
+            ],
+            ..Report::default()
+        };
+        let said = Said {
+            token: Some(Token(n as i32)),
+            text: text.to_owned(),
+            report: Some(Box::new(report)),
+            ..Said::default()
+        };
+        update(&mut state, Msg::Engine(Event::Token { turn, said }));
+    }
+    update(&mut state, Msg::Action(Action::Run(CommandId::Inspect)));
+    update(&mut state, Msg::Action(Action::Walk(Walk::Previous)));
+    update(&mut state, Msg::Action(Action::LineDown));
+    at_every_size("inspect", &state);
+    insta::assert_snapshot!("inspect_80_roles", roles(&state, 80, 24));
 }
 
 #[test]

@@ -17,7 +17,9 @@ use super::hits::{self, Hits};
 use super::keymap::Keymap;
 use super::theme::{Role, Theme};
 use super::transcript;
-use super::widgets::{completion, finding, header, notice, overlay, picker, sessions, status, tune, writing};
+use super::widgets::{
+    completion, finding, header, inspector, notice, overlay, picker, sessions, status, tune, writing,
+};
 
 /// Lines of the conversation that a notice leaves to be seen.
 const TRANSCRIPT: u16 = 3;
@@ -110,6 +112,10 @@ impl View {
         }
         match open {
             Some(Overlay::Sessions(list)) => sessions::draw(list, state, look, frame, area, &mut self.hits),
+            Some(Overlay::Inspector(open)) => {
+                inspector::draw(open, state, look, frame, area);
+                (0, 0)
+            }
             Some(Overlay::Picker(list)) => picker::draw(list, look, frame, area, &mut self.hits),
             _ => text,
         }

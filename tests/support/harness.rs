@@ -83,7 +83,15 @@ impl Harness {
         });
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let (to, from) = unbounded_channel();
-        let (mut state, mut effects) = State::start(Tuning::default(), Options::default(), None, None);
+        let (mut state, mut effects) = State::start(
+            Tuning::default(),
+            Options {
+                trace: 5,
+                ..Options::default()
+            },
+            None,
+            None,
+        );
         "quipu".clone_into(&mut state.looks.theme);
         state.looks.themes = theme::names(None);
         let (store, session) = kept.unzip();

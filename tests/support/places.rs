@@ -9,7 +9,8 @@ use quipu::app::state::{Engine, Options, Overlay};
 use quipu::app::tuning::Tuning;
 use quipu::app::{Action, CommandId, Msg, State, update};
 use quipu::domain::inference::{
-    Event, Failure, FailureKind, Finish, ModelInfo, PromptToken, PromptView, Said, Stats, Token, TurnId,
+    Candidate, Event, Failure, FailureKind, Finish, ModelInfo, PromptToken, PromptView, Report, Said, Stats, Token,
+    TurnId,
 };
 use quipu::domain::prospect::Prospect;
 use quipu::domain::session::{Details, Hit, SessionId, Summary};
@@ -24,7 +25,7 @@ use ratatui::buffer::Buffer;
 pub const SIZES: [(u16, u16); 4] = [(120, 40), (80, 24), (40, 12), (23, 7)];
 
 /// Every place that shows a text which is not ours.
-pub const PLACES: usize = 13;
+pub const PLACES: usize = 14;
 
 /// A program that shows `text` in one of the [`PLACES`].
 pub fn state_with(place: usize, text: &str) -> State {
@@ -105,7 +106,8 @@ pub fn state_with(place: usize, text: &str) -> State {
             talk(&mut state, "hi", text, Some(Finish::EndOfTurn));
             tell(&mut state, Msg::Action(Action::Run(CommandId::Raw)));
         }
-        11 => {
+        11 => inspected(&mut state, text),
+        12 => {
             tell(&mut state, Msg::Action(Action::Run(CommandId::Models)));
             let model = |facts| Shelved {
                 name: own(),
@@ -127,6 +129,31 @@ pub fn state_with(place: usize, text: &str) -> State {
         }
     }
     state
+}
+
+/// Shows the tokens of an answer, all of which are `text`.
+fn inspected(state: &mut State, text: &str) {
+    state.options.trace = 5;
+    tell(state, Msg::Edited("hi".into()));
+    tell(state, Msg::Action(Action::Send));
+    let candidate = |token| Candidate {
+        token: Token(token),
+        text: text.to_owned(),
+        ..Candidate::default()
+    };
+    let report = Report {
+        candidates: vec![candidate(1), candidate(2)],
+        ..Report::default()
+    };
+    let said = Said {
+        token: Some(Token(1)),
+        text: text.to_owned(),
+        report: Some(Box::new(report)),
+        ..Said::default()
+    };
+    let turn = state.turn;
+    tell(state, Msg::Engine(Event::Token { turn, said }));
+    tell(state, Msg::Action(Action::Run(CommandId::Inspect)));
 }
 
 fn sessions(text: &str) -> SessionList {

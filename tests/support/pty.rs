@@ -211,11 +211,6 @@ impl Session {
         self.master.as_ref().unwrap().resize(size(columns, rows)).unwrap();
     }
 
-    /// Says that the terminal has a size, which the screen kept here has not.
-    pub fn claim(&self, (columns, rows): (u16, u16)) {
-        self.master.as_ref().unwrap().resize(size(columns, rows)).unwrap();
-    }
-
     /// The signal, sent to the process.
     pub fn signal(&self, signal: Signal) {
         kill_process(self.pid, signal).unwrap();
@@ -335,6 +330,8 @@ fn command(home: &Path, program: &str) -> CommandBuilder {
     command.env_remove("COLORTERM");
     command.env("TERM", "xterm-256color");
     command.env("QUIPU_HOME", home);
+    // Scripts say the same words over and over, and are to end where they say.
+    command.env("QUIPU_LOOP_GUARD", "off");
     // Where a fatal signal leaves a core dump.
     command.cwd(home);
     command

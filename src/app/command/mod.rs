@@ -70,6 +70,8 @@ pub enum CommandId {
     Template,
     /// Show or choose what happens when a conversation outgrows the context.
     Overflow,
+    /// Walk the tokens of an answer.
+    Inspect,
     /// Show what repeats, and the ways out of a loop; or what is done about one.
     Loop,
     /// Show or change whether and how long models think.

@@ -228,6 +228,13 @@ pub const COMMANDS: &[Command] = &[
         Group::Model,
     ),
     Command::new(
+        CommandId::Inspect,
+        "inspect",
+        "",
+        "walk the tokens of an answer, see what each was drawn from, and go on from another",
+        Group::View,
+    ),
+    Command::new(
         CommandId::Loop,
         "loop",
         "[pause|warn|off]",

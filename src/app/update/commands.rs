@@ -7,8 +7,8 @@ use crate::domain::sampling::GrammarForm;
 use crate::domain::session::Which;
 
 use super::{
-    Outcome, Refusal, answer, attach, caught, compact, copy, describe, escape, find, model, persona, pick, prompt,
-    replay, sampling, select, session, sessions, shelf, stats, talk, thinking, tune, window,
+    Outcome, Refusal, answer, attach, caught, compact, copy, describe, escape, find, inspect, model, persona, pick,
+    prompt, replay, sampling, select, session, sessions, shelf, stats, talk, thinking, tune, window,
 };
 
 /// Runs a command with these arguments, trimmed.
@@ -34,9 +34,8 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         CommandId::Redo => select::redo(state),
         CommandId::Compact => compact::begin(state),
         CommandId::Replay => replay::begin(state),
-        CommandId::Sessions if args.is_empty() => sessions::show(state, ""),
-        CommandId::Sessions => session::open(state, Which::Named(args.to_owned())),
-        CommandId::Search => sessions::show(state, args),
+        CommandId::Sessions if !args.is_empty() => session::open(state, Which::Named(args.to_owned())),
+        CommandId::Sessions | CommandId::Search => sessions::show(state, args),
         CommandId::Title => describe::title(state, args),
         CommandId::Fork => select::fork(state),
         CommandId::Pin => describe::pin(state),
@@ -59,6 +58,7 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         CommandId::Context => window::reload_with(state, "context", args),
         CommandId::Template => window::reload_with(state, "template", args),
         CommandId::Overflow => window::overflow(state, args),
+        CommandId::Inspect => inspect::open(state),
         CommandId::Loop => caught::caught(state, args),
         CommandId::Thinking => thinking::command(state, args),
         CommandId::Copy => copy::copy(state, args),

@@ -17,6 +17,7 @@ mod escape;
 #[cfg(test)]
 mod escape_tests;
 mod find;
+mod inspect;
 mod listing;
 mod model;
 #[cfg(test)]
@@ -53,6 +54,7 @@ mod warm;
 mod window;
 
 use super::action::Action;
+use super::command::CommandId;
 use super::effect::{Effect, Keepable};
 use super::msg::Msg;
 use super::notice::Level;
@@ -129,13 +131,15 @@ fn decide(state: &mut State, msg: Msg) -> Vec<Effect> {
     Vec::new()
 }
 
+fn run(state: &mut State, id: CommandId) -> Vec<Effect> {
+    let outcome = commands::run(state, id, "");
+    settle(state, outcome)
+}
+
 fn act(state: &mut State, action: Action) -> Vec<Effect> {
     match action {
         Action::Send => return send::send(state),
-        Action::Run(id) => {
-            let outcome = commands::run(state, id, "");
-            return settle(state, outcome);
-        }
+        Action::Run(id) => return run(state, id),
         Action::VersionPrevious => {
             let outcome = talk::previous_version(state);
             return settle(state, outcome);
@@ -175,6 +179,7 @@ fn act(state: &mut State, action: Action) -> Vec<Effect> {
         }
         Action::FindNext => find::step(state, 1),
         Action::FindPrevious => find::step(state, -1),
+        Action::Walk(step) => inspect::act(state, step),
         Action::Lower => return turn(state, Step::Down),
         Action::Raise => return turn(state, Step::Up),
         Action::LowerFar => return turn(state, Step::FarDown),
@@ -207,6 +212,7 @@ fn typed_over(state: &mut State, typed: &Typed) -> Vec<Effect> {
 fn take(state: &mut State) -> Vec<Effect> {
     let outcome = match &state.screen.overlay {
         Some(Overlay::Picker(_)) => pick::take(state),
+        Some(Overlay::Inspector(_)) => inspect::take(state),
         Some(_) => sessions::act(state, Deed::Open),
         None => tune::take(state),
     };

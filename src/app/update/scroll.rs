@@ -3,7 +3,7 @@
 use crate::app::effect::Effect;
 use crate::app::state::{Overlay, Scroll, State, ViewInfo};
 
-use super::{find, pick, sessions, tune};
+use super::{find, inspect, pick, sessions, tune};
 
 /// Which way a page goes.
 #[derive(Clone, Copy)]
@@ -22,7 +22,7 @@ pub(super) fn by(state: &mut State, lines: i64) -> Vec<Effect> {
     if let Some(effects) = pick::step(state, lines) {
         return effects;
     }
-    if tune::step(state, lines) {
+    if tune::step(state, lines) || inspect::step(state, lines) {
         return Vec::new();
     }
     let screen = &mut state.screen;

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use crate::domain::Role;
 use crate::domain::Sampling;
 use crate::domain::inference::{
-    Change, Command, Event, Failure, FailureKind, Finish, GenerateRequest, LoadOptions, LoadStep, ModelInfo, Part,
-    PrefillProgress, PromptRequest, PromptView, Report, Said, Stats, ThinkingControls, Token, TurnId, Window,
+    Candidate, Change, Command, Event, Failure, FailureKind, Finish, GenerateRequest, LoadOptions, LoadStep, ModelInfo,
+    Part, PrefillProgress, PromptRequest, PromptView, Report, Said, Stats, ThinkingControls, Token, TurnId, Window,
 };
 use crate::domain::prospect::Prospect;
 use crate::domain::sampling::{Parameter, Seed};
@@ -334,7 +334,7 @@ impl<'a> Player<'a> {
             if stats.generated == 1 {
                 stats.first_token = began.elapsed();
             }
-            let report = request.report.then(|| Box::new(CERTAIN));
+            let report = request.report.then(|| Box::new(report(answer, &piece)));
             self.say_all(turn, Said::in_parts((token, part), bytes, parts, report));
             if request.prompt.max_tokens.is_some_and(|most| stats.generated >= most) {
                 return Finish::MaxTokens;
@@ -346,8 +346,7 @@ impl<'a> Player<'a> {
 
     /// Leaves what a word is shown as drawn from: the words of the script, and the one that is said with what they leave.
     fn look(&self, answer: &Answer, said: &str) {
-        let rest: f32 = 1.0 - answer.spread.iter().map(|(_, p)| p).sum::<f32>();
-        let said = (said.to_owned(), rest.max(0.01));
+        let said = (said.to_owned(), rest(answer));
         let all: Vec<&(String, f32)> = std::iter::once(&said).chain(&answer.spread).collect();
         let named = |(id, (text, _)): (usize, &&(String, f32))| (Token(id as i32), text.clone());
         self.ends.lookout.put(Prospect {
@@ -401,17 +400,36 @@ fn thought(piece: &str, ending: Option<usize>) -> Option<&str> {
     piece.find(format.close.as_ref()).map(|at| &piece[at..])
 }
 
-/// A script draws from nothing: each word is certain.
-const CERTAIN: Report = Report {
-    generation: 0,
-    bytes: Vec::new(),
-    probability: 1.0,
-    after: 1.0,
-    rank: 0,
-    entropy: 0.0,
-    kept: Vec::new(),
-    candidates: Vec::new(),
-};
+/// What a word is shown as drawn from: the words of the script, and the one that is said with what they leave. Where the script has
+/// none, it is certain.
+fn report(answer: &Answer, said: &str) -> Report {
+    let rest = rest(answer);
+    let candidate = |text: &str, share: f32| Candidate {
+        token: words::id(text),
+        text: text.to_owned(),
+        logit: share.ln(),
+        before: share,
+        after: Some(share),
+        removed: None,
+    };
+    let others = answer.spread.iter().map(|(text, share)| candidate(text, *share));
+    let mut candidates: Vec<Candidate> = others.chain([candidate(said, rest)]).collect();
+    candidates.sort_by(|a, b| b.before.total_cmp(&a.before));
+    Report {
+        probability: rest,
+        after: rest,
+        rank: candidates.iter().filter(|other| other.before > rest).count() as u32,
+        entropy: candidates.iter().map(|one| -one.before * one.before.log2()).sum(),
+        candidates,
+        ..Report::default()
+    }
+}
+
+/// What the words of the script leave to the one that is said.
+fn rest(answer: &Answer) -> f32 {
+    let others: f32 = answer.spread.iter().map(|(_, share)| share).sum();
+    (1.0 - others).max(0.01)
+}
 
 /// All that an answer says: what was asked, where it echoes, and its own text.
 fn whole(answer: &Answer, request: &GenerateRequest) -> String {

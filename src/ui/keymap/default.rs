@@ -2,6 +2,7 @@
 
 use crate::app::Action;
 use crate::app::CommandId;
+use crate::app::inspector::Walk;
 
 use super::Context;
 
@@ -25,6 +26,7 @@ pub const DEFAULT: &[(Context, &str, Action)] = &[
     (Context::Chat, "ctrl-g", Action::Editor),
     (Context::Chat, "ctrl-r", Action::SearchHistory),
     (Context::Chat, "ctrl-t", Action::Run(CommandId::Tune)),
+    (Context::Chat, "ctrl-o", Action::Run(CommandId::Inspect)),
     (Context::Chat, "ctrl-f", Action::Run(CommandId::Find)),
     (Context::Chat, "ctrl-y", Action::Run(CommandId::Copy)),
     (Context::Chat, "alt-l", Action::Run(CommandId::Loop)),
@@ -96,6 +98,18 @@ pub const DEFAULT: &[(Context, &str, Action)] = &[
     (Context::Picker, "ctrl-p", Action::LineUp),
     (Context::Picker, "ctrl-n", Action::LineDown),
     (Context::Picker, "ctrl-r", Action::LineDown),
+    (Context::Inspect, "left", Action::Walk(Walk::Previous)),
+    (Context::Inspect, "right", Action::Walk(Walk::Next)),
+    (Context::Inspect, "shift-left", Action::Walk(Walk::Back)),
+    (Context::Inspect, "shift-right", Action::Walk(Walk::On)),
+    (Context::Inspect, "home", Action::Walk(Walk::First)),
+    (Context::Inspect, "end", Action::Walk(Walk::Last)),
+    (Context::Inspect, "up", Action::LineUp),
+    (Context::Inspect, "down", Action::LineDown),
+    (Context::Inspect, "enter", Action::Take),
+    (Context::Inspect, "s", Action::Walk(Walk::Shade)),
+    (Context::Inspect, "q", Action::Escape),
+    (Context::Inspect, "ctrl-c", Action::Escape),
     (Context::Tune, "up", Action::LineUp),
     (Context::Tune, "down", Action::LineDown),
     (Context::Tune, "left", Action::Lower),

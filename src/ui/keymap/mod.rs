@@ -34,11 +34,13 @@ pub enum Context {
     Find,
     /// The panel in which sampling is tuned has the keys.
     Tune,
+    /// The tokens of an answer are walked.
+    Inspect,
 }
 
 impl Context {
     /// All contexts and their names in the configuration.
-    pub const ALL: [(Self, &'static str); 10] = [
+    pub const ALL: [(Self, &'static str); 11] = [
         (Self::Chat, "chat"),
         (Self::Empty, "empty"),
         (Self::Edge, "edge"),
@@ -49,6 +51,7 @@ impl Context {
         (Self::Picker, "picker"),
         (Self::Find, "find"),
         (Self::Tune, "tune"),
+        (Self::Inspect, "inspect"),
     ];
 
     /// The name in the configuration.
@@ -72,6 +75,7 @@ impl Context {
             Self::Picker => "keys in a list to choose from",
             Self::Find => "keys while words are looked for",
             Self::Tune => "keys in the panel of sampling",
+            Self::Inspect => "keys while tokens are walked",
         }
     }
 

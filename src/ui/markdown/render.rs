@@ -173,8 +173,8 @@ impl<'t> Renderer<'t> {
             Event::Text(text) => self.text(&text),
             Event::Code(code) => self.piece(&code, self.theme.style(Role::Code)),
             Event::Html(html) | Event::InlineHtml(html) => self.text(&html),
-            Event::SoftBreak => self.text(" "),
-            Event::HardBreak => self.text("\n"),
+            // Models break lines where they mean it: a verse, an address. They do not wrap paragraphs.
+            Event::SoftBreak | Event::HardBreak => self.text("\n"),
             Event::Rule => self.rule(),
             Event::TaskListMarker(done) => {
                 let style = self.theme.style(Role::ListMarker);

@@ -30,7 +30,8 @@ fn a_page_of_everything() {
     link (example.org).
 
     • one
-    • two goes on
+    • two
+      goes on
       1. inner
       2. second
 
@@ -62,7 +63,8 @@ fn formulas_and_footnotes() {
 
     It costs $5 or $10, `$x$`, and (never ends.
 
-    ¹ The first note.
+    ¹ The first
+      note.
 
     [^why] Because.
     ");

@@ -6,6 +6,7 @@ pub(super) mod figures;
 pub(super) mod finding;
 pub(super) mod header;
 pub(super) mod help;
+pub(super) mod inspector;
 pub(super) mod notice;
 pub(super) mod overlay;
 pub(super) mod picker;

@@ -54,7 +54,7 @@ impl Content {
             Overlay::Prompt { turn, prompt, .. } => Self::Prompt(*turn, prompt.is_some()),
             Overlay::Text { text, .. } => Self::Text(text.clone()),
             // Drawn by itself.
-            Overlay::Sessions(_) | Overlay::Picker(_) => Self::Text(String::new()),
+            Overlay::Sessions(_) | Overlay::Picker(_) | Overlay::Inspector(_) => Self::Text(String::new()),
         }
     }
 
@@ -91,7 +91,7 @@ impl Cache {
             Overlay::Help { .. } => "keys and commands".into(),
             Overlay::Prompt { .. } => "the exact prompt".into(),
             Overlay::Text { title, .. } => sanitize_line(title),
-            Overlay::Sessions(_) | Overlay::Picker(_) => "".into(),
+            Overlay::Sessions(_) | Overlay::Picker(_) | Overlay::Inspector(_) => "".into(),
         };
         let lines = self.lines(overlay, look, room);
         frame_text(&title, lines, overlay.top(), look, frame, Rect { width, ..area })
@@ -114,7 +114,7 @@ fn lay_out(overlay: &Overlay, look: Look<'_>, room: usize) -> Vec<Line<'static>>
         Overlay::Help { .. } => help::lines(look, room),
         Overlay::Prompt { prompt, .. } => prompt::lines(prompt.as_ref(), look, room),
         Overlay::Text { text, .. } => plain(&sanitize(text), look.theme.style(Role::Overlay), room),
-        Overlay::Sessions(_) | Overlay::Picker(_) => Vec::new(),
+        Overlay::Sessions(_) | Overlay::Picker(_) | Overlay::Inspector(_) => Vec::new(),
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ratatui::text::{Line, Span};
 
+use crate::app::inspector::Walk;
 use crate::app::state::{Engine, Overlay, Phase, Running};
 use crate::app::{Action, CommandId, State};
 use crate::domain::inference::{LoadStep, rate};
@@ -67,18 +68,30 @@ enum Detail {
     Full,
 }
 
-/// The keys worth knowing now, the most useful first.
-fn hints(state: &State) -> &'static [(Action, &'static str)] {
-    if matches!(state.screen.overlay, Some(Overlay::Sessions(_))) {
-        &[(Action::Escape, "close"), (Action::Take, "open")]
-    } else if matches!(state.screen.overlay, Some(Overlay::Picker(_))) {
-        &[(Action::Escape, "close"), (Action::Take, "take")]
-    } else if state.screen.overlay.is_some() {
-        &[
+/// The keys worth knowing while this lies over the conversation.
+fn over(overlay: &Overlay) -> &'static [(Action, &'static str)] {
+    match overlay {
+        Overlay::Sessions(_) => &[(Action::Escape, "close"), (Action::Take, "open")],
+        Overlay::Picker(_) => &[(Action::Escape, "close"), (Action::Take, "take")],
+        Overlay::Inspector(_) => &[
+            (Action::Escape, "close"),
+            (Action::Walk(Walk::Previous), "walk"),
+            (Action::LineDown, "candidate"),
+            (Action::Take, "go on from it"),
+            (Action::Walk(Walk::Shade), "shade"),
+        ],
+        Overlay::Help { .. } | Overlay::Prompt { .. } | Overlay::Text { .. } => &[
             (Action::Escape, "close"),
             (Action::PageDown, "page down"),
             (Action::PageUp, "page up"),
-        ]
+        ],
+    }
+}
+
+/// The keys worth knowing now, the most useful first.
+fn hints(state: &State) -> &'static [(Action, &'static str)] {
+    if let Some(overlay) = &state.screen.overlay {
+        over(overlay)
     } else if state.screen.find.is_some() {
         &[
             (Action::Escape, "close"),

@@ -1,0 +1,386 @@
+//! `/inspect`: walking the tokens of an answer, and going on from another candidate of one of them.
+
+use crate::app::effect::Effect;
+use crate::app::inspector::{Inspector, Shade, Walk};
+use crate::app::notice::Level;
+use crate::app::state::{Before, Overlay, State};
+use crate::domain::Answer;
+use crate::domain::inference::{Candidate, Token};
+use crate::domain::inspection::{Piece, pieces};
+
+use super::{Outcome, Refusal, answer, select};
+
+/// Tokens of a far step.
+const FAR: i64 = 10;
+
+/// Opens it on the answer that is meant, at its last token.
+pub(super) fn open(state: &mut State) -> Outcome {
+    if matches!(state.screen.overlay, Some(Overlay::Inspector(_))) {
+        state.screen.overlay = None;
+        return Ok(Vec::new());
+    }
+    let refused = |words| Err(Refusal::new(Level::Info, words));
+    let Some(id) = select::versioned(state) else {
+        return refused("there is no answer to inspect yet");
+    };
+    let answer = state.conversation.get(id).and_then(|message| message.answer.as_ref());
+    let known = answer.map_or(0, |answer| answer.trace.len());
+    if known == 0 {
+        let words = if state.options.trace == 0 {
+            "nothing is kept of what tokens are drawn from: set 'trace' in the configuration to a number of candidates"
+        } else {
+            "what this answer was drawn from is not at hand: /replay makes it again, /retry another"
+        };
+        return refused(words);
+    }
+    let mut inspector = Inspector {
+        answer: id,
+        at: known - 1,
+        candidate: 0,
+        shade: Shade::default(),
+    };
+    inspector.candidate = said(state, &inspector);
+    state.screen.overlay = Some(Overlay::Inspector(Box::new(inspector)));
+    Ok(Vec::new())
+}
+
+fn inspector(state: &mut State) -> Option<&mut Inspector> {
+    match &mut state.screen.overlay {
+        Some(Overlay::Inspector(inspector)) => Some(inspector),
+        _ => None,
+    }
+}
+
+/// What is known of the answer's tokens.
+fn known<'a>(state: &'a State, inspector: &Inspector) -> Vec<Piece<'a>> {
+    let message = state.conversation.get(inspector.answer);
+    let answer = message.and_then(|message| message.answer.as_ref());
+    answer.map_or_else(Vec::new, pieces)
+}
+
+/// Which of the candidates was said.
+fn said(state: &State, inspector: &Inspector) -> usize {
+    let known = known(state, inspector);
+    let said = known.get(inspector.at).and_then(|piece| {
+        let candidates = &piece.report.candidates;
+        candidates.iter().position(|candidate| candidate.token == piece.token)
+    });
+    said.unwrap_or(0)
+}
+
+/// Carries out what a key asks for.
+pub(super) fn act(state: &mut State, step: Walk) {
+    match step {
+        Walk::Previous => walk(state, -1),
+        Walk::Next => walk(state, 1),
+        Walk::Back => walk(state, -FAR),
+        Walk::On => walk(state, FAR),
+        Walk::First => walk(state, i64::MIN),
+        Walk::Last => walk(state, i64::MAX),
+        Walk::Shade => shade(state),
+    }
+}
+
+/// Goes so many tokens on; negative numbers go back.
+fn walk(state: &mut State, tokens: i64) {
+    let Some(mut open) = inspector(state).cloned() else {
+        return;
+    };
+    let last = known(state, &open).len().saturating_sub(1);
+    open.at = (open.at as i64).saturating_add(tokens).clamp(0, last as i64) as usize;
+    open.candidate = said(state, &open);
+    state.screen.overlay = Some(Overlay::Inspector(Box::new(open)));
+}
+
+/// Goes so many candidates down. Says whether there is anything to go in.
+pub(super) fn step(state: &mut State, rows: i64) -> bool {
+    let Some(open) = inspector(state).cloned() else {
+        return false;
+    };
+    let known = known(state, &open);
+    let candidates = known.get(open.at).map_or(0, |piece| piece.report.candidates.len());
+    let last = candidates.saturating_sub(1) as i64;
+    let to = (open.candidate as i64).saturating_add(rows).clamp(0, last) as usize;
+    if let Some(inspector) = inspector(state) {
+        inspector.candidate = to;
+    }
+    true
+}
+
+/// Shades by the other measure.
+fn shade(state: &mut State) {
+    if let Some(inspector) = inspector(state) {
+        inspector.shade = inspector.shade.other();
+    }
+}
+
+/// Goes on from the selected candidate, as another version: all before it stays as it is, token by token, so that the model reads
+/// no more than the one.
+pub(super) fn take(state: &mut State) -> Outcome {
+    let Some(open) = inspector(state).cloned() else {
+        return Ok(Vec::new());
+    };
+    answer::may_begin(state)?;
+    let pieces = known(state, &open);
+    let Some(piece) = pieces.get(open.at) else {
+        return Ok(Vec::new());
+    };
+    let Some(candidate) = piece.report.candidates.get(open.candidate).cloned() else {
+        return Ok(Vec::new());
+    };
+    if candidate.token == piece.token {
+        return Err(Refusal::new(
+            Level::Info,
+            "this one was said: choose another to go on from",
+        ));
+    }
+    let place = piece.place;
+    let message = state.conversation.get(open.answer);
+    let Some((text, whole)) = message.and_then(|message| Some((&message.text, message.answer.as_ref()?))) else {
+        return Ok(Vec::new());
+    };
+    let model = state.engine.model();
+    if model.is_none_or(|model| model.fingerprint != whole.model) {
+        let words = format!(
+            "'{}' said this, and another model has other tokens: load it to go on from here",
+            whole.model_name
+        );
+        return Err(Refusal::new(Level::Warn, words));
+    }
+    let after: usize = pieces[open.at..].iter().map(|piece| piece.text.len()).sum();
+    let begun = Answer {
+        bytes: spelled(text, whole, after, &candidate),
+        ..begin(whole, place, &candidate)
+    };
+    Ok(branch(state, &open, begun))
+}
+
+/// The bytes of an answer but the last so many, and a token behind them. The engine's word on the text follows with the answer.
+fn spelled(text: &str, whole: &Answer, after: usize, candidate: &Candidate) -> Vec<u8> {
+    let own = text.strip_prefix(whole.opening.as_str()).unwrap_or_default();
+    let bytes = if whole.bytes.is_empty() {
+        own.as_bytes()
+    } else {
+        &whole.bytes
+    };
+    let kept = bytes.len().saturating_sub(after);
+    [&bytes[..kept], candidate.text.as_bytes()].concat()
+}
+
+/// The answer up to a token, and another one in its place.
+fn begin(whole: &Answer, place: usize, candidate: &Candidate) -> Answer {
+    let untraced = whole.tokens.len().saturating_sub(whole.trace.len());
+    let mut tokens: Vec<Token> = whole.tokens[..place].to_vec();
+    tokens.push(candidate.token);
+    let mut trace = whole.trace[..=place - untraced].to_vec();
+    if let Some(chosen) = trace.last_mut() {
+        // What there was to draw from is the same; what was drawn is another.
+        chosen.probability = candidate.before;
+        chosen.after = candidate.after.unwrap_or_default();
+        let likelier = |other: &&Candidate| other.logit > candidate.logit;
+        chosen.rank = chosen.candidates.iter().filter(likelier).count() as u32;
+    }
+    let takes = whole.takes.iter().filter(|take| take.from as usize <= place);
+    Answer {
+        model: whole.model.clone(),
+        model_name: whole.model_name.clone(),
+        opening: whole.opening.clone(),
+        tokens,
+        takes: takes.cloned().collect(),
+        trace,
+        ..Answer::default()
+    }
+}
+
+/// Has this beginning go on as another version of the answer.
+fn branch(state: &mut State, open: &Inspector, begun: Answer) -> Vec<Effect> {
+    let (before, now) = (state.conversation.tip(), state.clock());
+    state.conversation.begin_step();
+    let text = format!("{}{}", begun.opening, String::from_utf8_lossy(&begun.bytes));
+    let Some(id) = state.conversation.push_version(open.answer, text.clone(), now) else {
+        return Vec::new();
+    };
+    if let Some(message) = state.conversation.get_mut(id) {
+        message.answer = Some(begun.clone());
+    }
+    state.before = before;
+    let begun = Before {
+        text,
+        answer: begun,
+        kept: 0,
+    };
+    answer::go_on_from(state, id, begun)
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+    use crate::app::Action;
+    use crate::app::update::scene::{act, arrive, finish, last_notice, load_turn, ready, send};
+    use crate::app::{CommandId, Msg, update};
+    use crate::domain::inference::{Command, Event, Finish, GenerateRequest, Report, Said};
+
+    /// The candidates of every token: what was said, and what could have been.
+    fn report(said: (i32, &str), other: (i32, &str)) -> Report {
+        let candidate = |(token, text): (i32, &str), before: f32| Candidate {
+            token: Token(token),
+            text: text.to_owned(),
+            logit: before.ln(),
+            before,
+            after: Some(before),
+            removed: None,
+        };
+        Report {
+            probability: 0.25,
+            after: 0.25,
+            rank: 1,
+            candidates: vec![candidate(other, 0.75), candidate(said, 0.25)],
+            ..Report::default()
+        }
+    }
+
+    /// An answer of three tokens, each of which was not the likeliest.
+    fn said() -> State {
+        let mut state = ready();
+        state.options.trace = 5;
+        send(&mut state, "hello");
+        for (n, (text, other)) in [("It", "That"), (" is", " was"), (" so.", " not.")]
+            .into_iter()
+            .enumerate()
+        {
+            let n = n as i32;
+            let said = Said {
+                token: Some(Token(n)),
+                bytes: text.as_bytes().to_vec(),
+                text: text.to_owned(),
+                report: Some(Box::new(report((n, text), (n + 10, other)))),
+                ..Said::default()
+            };
+            let turn = answer::asked(&state).unwrap();
+            update(&mut state, Msg::Engine(Event::Token { turn, said }));
+        }
+        finish(&mut state, Finish::EndOfTurn);
+        act(&mut state, Action::Run(CommandId::Inspect));
+        state
+    }
+
+    fn at(state: &mut State) -> (usize, usize) {
+        let open = inspector(state).unwrap();
+        (open.at, open.candidate)
+    }
+
+    #[test]
+    fn tokens_and_candidates_are_walked() {
+        let mut state = said();
+        assert_eq!(at(&mut state), (2, 1), "the last token, and what was said");
+        for (action, place) in [
+            (Action::Walk(Walk::Previous), (1, 1)),
+            (Action::LineUp, (1, 0)),
+            (Action::LineUp, (1, 0)),
+            (Action::Walk(Walk::Next), (2, 1)),
+            (Action::Walk(Walk::Next), (2, 1)),
+            (Action::Walk(Walk::Back), (0, 1)),
+            (Action::Walk(Walk::Last), (2, 1)),
+            (Action::Walk(Walk::First), (0, 1)),
+        ] {
+            act(&mut state, action);
+            assert_eq!(at(&mut state), place, "{action:?}");
+        }
+        act(&mut state, Action::Walk(Walk::Shade));
+        assert_eq!(inspector(&mut state).unwrap().shade, Shade::Entropy);
+        act(&mut state, Action::Escape);
+        assert_eq!(state.screen.overlay, None);
+    }
+
+    /// What the engine is asked.
+    fn asked(effects: Vec<Effect>) -> GenerateRequest {
+        let asked = effects.into_iter().find_map(|effect| match effect {
+            Effect::Engine(Command::Generate { request, .. }) => Some(request),
+            _ => None,
+        });
+        asked.unwrap()
+    }
+
+    #[test]
+    fn another_candidate_is_gone_on_from() {
+        let mut state = said();
+        let whole = state.conversation.tip().unwrap();
+        act(&mut state, Action::Walk(Walk::Previous));
+        act(&mut state, Action::LineUp);
+        let request = asked(act(&mut state, Action::Take));
+        assert_eq!(
+            request.prompt.opening.said,
+            [Token(0), Token(11)],
+            "token by token, and no more"
+        );
+        let branch = state.conversation.tip().unwrap();
+        assert_eq!(state.conversation.versions(whole), [whole, branch]);
+        let message = state.conversation.get(branch).unwrap();
+        let answer = message.answer.as_ref().unwrap();
+        assert_eq!(message.text, "It was");
+        assert_eq!(answer.bytes, b"It was");
+        assert_eq!(answer.trace.len(), 2);
+        assert_eq!(
+            (answer.trace[1].rank, answer.trace[1].probability),
+            (0, 0.75),
+            "it is the likeliest"
+        );
+        // What is said then stands behind it, and is walked in its turn.
+        let turn = answer::asked(&state).unwrap();
+        let said = Said {
+            token: Some(Token(7)),
+            bytes: b" true.".to_vec(),
+            text: " true.".to_owned(),
+            report: Some(Box::new(report((7, " true."), (8, " false.")))),
+            ..Said::default()
+        };
+        update(&mut state, Msg::Engine(Event::Token { turn, said }));
+        finish(&mut state, Finish::EndOfTurn);
+        let message = state.conversation.get(branch).unwrap();
+        assert_eq!(message.text, "It was true.");
+        let texts: Vec<_> = pieces(message.answer.as_ref().unwrap())
+            .iter()
+            .map(|piece| piece.text)
+            .collect();
+        assert_eq!(texts, ["It", " was", " true."]);
+    }
+
+    #[test]
+    fn what_cannot_be_gone_on_from_says_why() {
+        let mut state = said();
+        act(&mut state, Action::Take);
+        assert_eq!(last_notice(&state).1, "this one was said: choose another to go on from");
+        // Another model has other tokens.
+        act(&mut state, Action::Escape);
+        send(&mut state, "/model other");
+        let _ = load_turn(&state);
+        arrive(&mut state, "puma");
+        act(&mut state, Action::Run(CommandId::Inspect));
+        act(&mut state, Action::LineUp);
+        let versions = state.conversation.messages().len();
+        act(&mut state, Action::Take);
+        assert!(
+            last_notice(&state).1.contains("another model has other tokens"),
+            "{}",
+            last_notice(&state).1
+        );
+        assert_eq!(state.conversation.messages().len(), versions);
+    }
+
+    #[test]
+    fn an_answer_of_which_nothing_is_known_is_not_walked() {
+        let mut state = ready();
+        act(&mut state, Action::Run(CommandId::Inspect));
+        assert_eq!(last_notice(&state).1, "there is no answer to inspect yet");
+        let mut state = crate::app::update::scene::answered();
+        act(&mut state, Action::Run(CommandId::Inspect));
+        assert!(state.screen.overlay.is_none());
+        assert!(
+            last_notice(&state)
+                .1
+                .starts_with("nothing is kept of what tokens are drawn from")
+        );
+    }
+}
