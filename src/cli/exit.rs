@@ -18,8 +18,6 @@ pub(super) enum Exit {
     Model,
     /// Stopped from outside.
     Interrupted,
-    /// What the chat ended with.
-    Chat(ExitCode),
 }
 
 impl Exit {
@@ -30,7 +28,6 @@ impl Exit {
             Self::Usage => ExitCode::from(2),
             Self::Model => ExitCode::from(3),
             Self::Interrupted => ExitCode::from(130),
-            Self::Chat(code) => code,
         }
     }
 }

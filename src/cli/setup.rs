@@ -331,8 +331,10 @@ impl Setup {
                 .map(|(level, text)| (level, sanitize_line(&text).into_owned()))
                 .collect(),
         };
-        let code = run::chat(chat).map_err(|error| Stop::new(Exit::Failed, error.to_string()))?;
-        Ok(Exit::Chat(code))
+        match run::chat(chat) {
+            Ok(never) => match never {},
+            Err(error) => Err(Stop::new(Exit::Failed, error.to_string())),
+        }
     }
 
     fn tuning(&self) -> (Tuning, Options) {

@@ -26,9 +26,9 @@ mod terminal;
 pub mod vault;
 mod watch;
 
+use std::convert::Infallible;
 use std::io::{self, IsTerminal, Write as _};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use thiserror::Error;
 use tokio::runtime;
@@ -123,22 +123,20 @@ pub fn is_interactive(term: Option<&str>) -> bool {
     can_place && io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-/// Opens the chat and returns when it is over.
+/// Opens the chat and ends the process when it is over.
 ///
 /// # Errors
 /// When there is no chat to begin with. Everything later is told on the screen.
-pub fn chat(chat: ChatOptions) -> Result<ExitCode, RunError> {
+pub fn chat(chat: ChatOptions) -> Result<Infallible, RunError> {
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(RunError::System)?;
-    let (code, ended) = runtime.block_on(converse(chat))?;
-    // Looking for a model on a slow disk is not waited for.
+    let code = runtime.block_on(converse(chat))?;
+    // Everything is in order by now. A thread that still looks for a model on a slow disk, or counts the tokens of a long text, is not
+    // waited for, and must not meet the exit handlers of llama.cpp: they take away what it works on.
     runtime.shutdown_background();
-    if !ended {
-        signals::exit_now(code);
-    }
-    Ok(ExitCode::from(code))
+    signals::exit_now(code)
 }
 
 /// Says why the program has not ended yet.
@@ -150,8 +148,8 @@ fn slow() {
     );
 }
 
-/// The exit code, and whether the engine's thread has ended.
-async fn converse(chat: ChatOptions) -> Result<(u8, bool), RunError> {
+/// The chat itself, to its exit code.
+async fn converse(chat: ChatOptions) -> Result<u8, RunError> {
     let (to, from) = unbounded_channel();
     signals::listen(&to).map_err(RunError::System)?;
     let _hooked = panics::hook();
@@ -189,7 +187,7 @@ async fn converse(chat: ChatOptions) -> Result<(u8, bool), RunError> {
     shell.begin(effects);
     let code = shell.run().await;
     tracing::info!(code, "the chat is over");
-    let Farewell { ended, unsaved } = shell.farewell(slow).await;
+    let Farewell { unsaved, .. } = shell.farewell(slow).await;
     if let Some(words) = unsaved {
         // A terminal that is gone has nobody before it who could be told.
         let _ = writeln!(
@@ -198,5 +196,5 @@ async fn converse(chat: ChatOptions) -> Result<(u8, bool), RunError> {
             sanitize_line(&words)
         );
     }
-    Ok((code, ended))
+    Ok(code)
 }

@@ -229,8 +229,8 @@ pub(super) fn die(number: c_int) {
     }
 }
 
-/// Ends the process without running exit handlers. Only for when the engine's thread did not stop in time: tearing down its
-/// libraries under it would be a crash.
+/// Ends the process without running exit handlers. For when threads may still work with native libraries: tearing those down under
+/// them would be a crash.
 pub(super) fn exit_now(code: u8) -> ! {
     // SAFETY: _exit returns to nobody and touches no memory of ours.
     unsafe { libc::_exit(code.into()) }
