@@ -4,7 +4,7 @@
 use crate::domain::MessageId;
 
 /// The walk.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inspector {
     /// The answer.
     pub answer: MessageId,

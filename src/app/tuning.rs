@@ -1,7 +1,7 @@
 //! The sampling settings in force and the presets they can come from.
 
 use crate::domain::preset::{DEFAULT_PRESET, PLAIN_PRESET};
-use crate::domain::sampling::{Chosen, Parameter};
+use crate::domain::sampling::{Chosen, Parameter, Value};
 use crate::domain::{Preset, Sampling};
 
 /// The settings that the next token is drawn with.
@@ -52,6 +52,24 @@ impl Tuning {
         self.sampling = Sampling { grammar, ..sampling };
         self.chosen.clear();
         true
+    }
+
+    /// Changes what a parameter reads. What it was and what it is now, where that is another.
+    ///
+    /// # Errors
+    /// Those of `to`.
+    pub fn change<E>(
+        &mut self,
+        parameter: &'static Parameter,
+        to: impl FnOnce(&mut Sampling) -> Result<(), E>,
+    ) -> Result<Option<(Value, Value)>, E> {
+        let old = parameter.get(&self.sampling);
+        to(&mut self.sampling)?;
+        let new = parameter.get(&self.sampling);
+        Ok((new != old).then(|| {
+            self.choose_value(parameter);
+            (old, new)
+        }))
     }
 
     /// Notes that a person chose this parameter's value in the chat.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::domain::shelf::{Facts, Shelved};
-use crate::gguf::{GgufError, ModelFile, SplitName, UBATCH};
+use crate::gguf::{GgufError, ModelFile, SplitName};
 
 use super::builtin::{BUILT_IN, unpack};
 use super::resolve::is_gguf;
@@ -86,8 +86,6 @@ fn facts(path: &Path) -> Result<Facts, GgufError> {
     file.check()?;
     let (summary, footprint) = (file.summary(), file.footprint());
     let context = footprint.context_train.clamp(1, USUAL_CONTEXT) as u32;
-    let compute = footprint.compute_bytes(context, UBATCH, 1);
-    let needs = footprint.weights.saturating_add(footprint.kv_bytes(context));
     Ok(Facts {
         architecture: summary.architecture,
         parameters: summary.parameters,
@@ -95,7 +93,7 @@ fn facts(path: &Path) -> Result<Facts, GgufError> {
         bytes: summary.file_bytes,
         context_train: summary.context_train,
         has_template: summary.has_template,
-        needs: needs.saturating_add(compute),
+        needs: footprint.total_bytes(context),
     })
 }
 

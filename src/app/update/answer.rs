@@ -77,12 +77,8 @@ pub(super) fn go_on(state: &mut State) -> Outcome {
     Ok(start(state, id, Some(Box::new(before))))
 }
 
-/// Has an answer go on from a beginning that it was given, behind its very tokens.
-pub(super) fn go_on_from(state: &mut State, answer: MessageId, begun: Before) -> Vec<Effect> {
-    start(state, answer, Some(Box::new(begun)))
-}
-
-fn start(state: &mut State, answer: MessageId, continued: Option<Box<Before>>) -> Vec<Effect> {
+/// Begins an answer; one that goes on does so behind the very tokens of what it was before.
+pub(super) fn start(state: &mut State, answer: MessageId, continued: Option<Box<Before>>) -> Vec<Effect> {
     state.running = Some(Running {
         turn: state.next_turn(),
         answer,

@@ -1,17 +1,19 @@
 //! The loop guard: an answer that goes round in circles is stopped or told of, with the cause as far as the settings tell it; `/loop`
 //! offers the ways out. What a loop is, `text::looping` knows.
 
+use std::convert::Infallible;
+
 use crate::app::caught::{Caught, Remedy};
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::picker::{Choice, Pick, Picker};
-use crate::app::state::{Overlay, Phase, State};
+use crate::app::state::{Phase, State};
 use crate::domain::LoopGuard;
 use crate::domain::inference::{Part, Token};
-use crate::domain::sampling::{Parameter, Sampling, Seed};
-use crate::text::{Repetition, nearest};
+use crate::domain::sampling::{Bias, BiasedToken, Parameter, Sampling, Seed};
+use crate::text::Repetition;
 
-use super::{Outcome, Refusal, answer, compact, sampling, talk};
+use super::{Outcome, Refusal, answer, compact, pick, proposed, sampling, talk};
 
 /// Characters of what repeats that a word about it has room for.
 const QUOTED: usize = 40;
@@ -47,7 +49,7 @@ pub(super) fn watch(state: &mut State, token: Option<Token>, part: Part, text: &
     let tokens = message.answer.as_ref().map_or(&[][..], |answer| &answer.tokens);
     let begin = tokens.len().checked_sub(found.tokens);
     let kept = message.text.len().checked_sub(found.bytes);
-    let since = begin.map_or(found.first, |begin| begin) + 1;
+    let since = begin.unwrap_or(found.first) + 1;
     let words = format!(
         "it goes round in circles: '{}' {} times since token {since}{}. /loop shows ways out",
         quoted(&found.unit),
@@ -112,13 +114,10 @@ fn cause(settings: &Sampling, found: &Repetition) -> Option<String> {
 pub(super) fn caught(state: &mut State, name: &str) -> Outcome {
     let now = state.options.loop_guard;
     if !name.is_empty() {
-        let names = || LoopGuard::ALL.iter().map(|(name, _)| *name);
+        let names = LoopGuard::ALL.iter().map(|(name, _)| *name);
         let guard = LoopGuard::named(&name.to_lowercase()).ok_or_else(|| {
-            let near = nearest(name, names()).map_or_else(
-                || format!("give one of {}", names().collect::<Vec<_>>().join(", ")),
-                |near| format!("did you mean {near}?"),
-            );
-            Refusal::new(Level::Warn, format!("the loop guard has no setting '{name}': {near}"))
+            let words = format!("the loop guard has no setting '{name}': {}", proposed(name, names));
+            Refusal::new(Level::Warn, words)
         })?;
         state.options.loop_guard = guard;
         if guard == LoopGuard::Off
@@ -151,7 +150,7 @@ pub(super) fn caught(state: &mut State, name: &str) -> Outcome {
         what: Choice::Remedy(*remedy),
     });
     let picker = Picker::new("ways out of the loop", rows.collect());
-    state.screen.overlay = Some(Overlay::Picker(Box::new(picker)));
+    pick::open(state, picker);
     Ok(Vec::new())
 }
 
@@ -215,24 +214,21 @@ fn mend(state: &mut State, remedy: Remedy, caught: &Caught) -> Vec<String> {
 
 /// Has a token not be drawn any more.
 fn ban(state: &mut State, Token(id): Token) -> Option<String> {
-    let parameter = Parameter::find("logit-bias")?;
-    let now = parameter.get(&state.tuning.sampling).to_string();
-    let others = if now == "off" { String::new() } else { now + "," };
-    change(state, parameter.name, |s| {
-        // It reads what it wrote, as a test of the table holds.
-        let _ = parameter.set(s, &format!("{others}#{id}=-inf"));
-    })
+    let bias = Bias {
+        token: BiasedToken::Id(id.cast_unsigned()),
+        bias: f32::NEG_INFINITY,
+    };
+    change(state, "logit-bias", |s| s.logit_bias.push(bias))
 }
 
+/// Changes a setting; what became another, in words.
 fn change(state: &mut State, name: &str, to: impl FnOnce(&mut Sampling)) -> Option<String> {
-    let parameter = Parameter::find(name)?;
-    let old = parameter.get(&state.tuning.sampling).to_string();
-    to(&mut state.tuning.sampling);
-    let new = parameter.get(&state.tuning.sampling).to_string();
-    (new != old).then(|| {
-        state.tuning.choose_value(parameter);
-        format!("{name} {old} → {new}")
-    })
+    let to = |settings: &mut Sampling| {
+        to(settings);
+        Ok::<_, Infallible>(())
+    };
+    let changed = state.tuning.change(Parameter::find(name)?, to).ok()?;
+    changed.map(|(old, new)| format!("{name} {old} → {new}"))
 }
 
 #[cfg(test)]
@@ -240,6 +236,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
+    use crate::app::state::Overlay;
     use crate::app::update::scene::{act, answering, finish, last_notice, ready, say, send};
     use crate::app::{Action, CommandId, Msg, update};
     use crate::domain::inference::{Command, Event, Finish, GenerateRequest, Said};

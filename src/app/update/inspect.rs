@@ -83,7 +83,7 @@ pub(super) fn act(state: &mut State, step: Walk) {
 
 /// Goes so many tokens on; negative numbers go back.
 fn walk(state: &mut State, tokens: i64) {
-    let Some(mut open) = inspector(state).cloned() else {
+    let Some(mut open) = inspector(state).copied() else {
         return;
     };
     let last = known(state, &open).len().saturating_sub(1);
@@ -94,7 +94,7 @@ fn walk(state: &mut State, tokens: i64) {
 
 /// Goes so many candidates down. Says whether there is anything to go in.
 pub(super) fn step(state: &mut State, rows: i64) -> bool {
-    let Some(open) = inspector(state).cloned() else {
+    let Some(open) = inspector(state).copied() else {
         return false;
     };
     let known = known(state, &open);
@@ -117,7 +117,7 @@ fn shade(state: &mut State) {
 /// Goes on from the selected candidate, as another version: all before it stays as it is, token by token, so that the model reads
 /// no more than the one.
 pub(super) fn take(state: &mut State) -> Outcome {
-    let Some(open) = inspector(state).cloned() else {
+    let Some(open) = inspector(state).copied() else {
         return Ok(Vec::new());
     };
     answer::may_begin(state)?;
@@ -209,7 +209,7 @@ fn branch(state: &mut State, open: &Inspector, begun: Answer) -> Vec<Effect> {
         answer: begun,
         kept: 0,
     };
-    answer::go_on_from(state, id, begun)
+    answer::start(state, id, Some(Box::new(begun)))
 }
 
 #[cfg(test)]

@@ -61,6 +61,7 @@ use super::notice::Level;
 use super::sessions::Typed;
 use super::state::{Overlay, State};
 use crate::domain::sampling::Step;
+use crate::text::nearest;
 use sessions::Deed;
 
 pub(in crate::app) use drafts::begin as begin_drafts;
@@ -194,6 +195,14 @@ fn act(state: &mut State, action: Action) -> Vec<Effect> {
         Action::Newline => {}
     }
     Vec::new()
+}
+
+/// What to do about a name that is none of these: the one that is most like it, or all there are.
+fn proposed<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
+    nearest(name, names.clone()).map_or_else(
+        || format!("give one of {}", names.collect::<Vec<_>>().join(", ")),
+        |near| format!("did you mean {near}?"),
+    )
 }
 
 /// Something was typed where no message is written.

@@ -11,7 +11,8 @@ use crate::text::nearest;
 
 use super::{Outcome, Refusal, caught, commands, composer};
 
-fn open(state: &mut State, picker: Picker) {
+/// Opens a list.
+pub(super) fn open(state: &mut State, picker: Picker) {
     state.screen.overlay = Some(Overlay::Picker(Box::new(picker)));
 }
 

@@ -7,13 +7,13 @@ use crate::app::state::{Overlay, State};
 use crate::domain::Bytes;
 use crate::domain::shelf::{Facts, Shelf, Shelved};
 
-use super::listing;
+use super::{listing, pick};
 
 /// `/models`: opens the list, and has the models looked for.
 pub(super) fn open(state: &mut State) -> Vec<Effect> {
     let mut list = Picker::new("models", Vec::new());
     list.waiting = Some("looking for models");
-    state.screen.overlay = Some(Overlay::Picker(Box::new(list)));
+    pick::open(state, list);
     vec![Effect::ListModels]
 }
 

@@ -151,13 +151,9 @@ fn change(
     parameter: &'static Parameter,
     set: impl FnOnce(&mut crate::domain::Sampling) -> Result<(), Refused>,
 ) -> Outcome {
-    let before = parameter.get(&state.tuning.sampling);
-    set(&mut state.tuning.sampling).map_err(|refused| Refusal::new(Level::Warn, refused.to_string()))?;
-    if parameter.get(&state.tuning.sampling) == before {
-        return Ok(Vec::new());
-    }
-    state.tuning.choose_value(parameter);
-    Ok(sampling::tune(state))
+    let changed = state.tuning.change(parameter, set);
+    let changed = changed.map_err(|refused| Refusal::new(Level::Warn, refused.to_string()))?;
+    Ok(changed.map_or_else(Vec::new, |_| sampling::tune(state)))
 }
 
 /// Begins to type a name to keep the settings by.

@@ -5,9 +5,8 @@ use crate::app::notice::Level;
 use crate::app::state::State;
 use crate::domain::inference::{Overflow, TurnId, Window};
 use crate::domain::load_option::LoadOption;
-use crate::text::nearest;
 
-use super::{Outcome, Refusal, answer, compact, model};
+use super::{Outcome, Refusal, answer, compact, model, proposed};
 
 /// The engine leaves messages out of the prompt it is about to read.
 pub(super) fn moved(state: &mut State, turn: TurnId, window: Window) {
@@ -89,22 +88,16 @@ fn is_current(state: &State, turn: TurnId) -> bool {
 
 /// `/overflow`: shows or chooses what happens when the conversation outgrows the context.
 pub(super) fn overflow(state: &mut State, name: &str) -> Outcome {
-    let names = || Overflow::ALL.iter().map(|(name, _)| *name);
+    let names = Overflow::ALL.iter().map(|(name, _)| *name);
     let now = state.options.overflow.name();
     if name.is_empty() {
-        let all: Vec<_> = names().collect();
+        let all: Vec<_> = names.collect();
         state.tell(Level::Info, format!("overflow is {now}; takes {}", all.join(", ")));
         return Ok(Vec::new());
     }
     let Some(policy) = Overflow::named(&name.to_lowercase()) else {
-        let near = nearest(name, names()).map_or_else(
-            || format!("give one of {}", names().collect::<Vec<_>>().join(", ")),
-            |near| format!("did you mean {near}?"),
-        );
-        return Err(Refusal::new(
-            Level::Warn,
-            format!("there is no overflow policy '{name}': {near}"),
-        ));
+        let words = format!("there is no overflow policy '{name}': {}", proposed(name, names));
+        return Err(Refusal::new(Level::Warn, words));
     };
     state.options.overflow = policy;
     state.tell(Level::Info, format!("overflow {now} → {}", policy.name()));

@@ -94,53 +94,64 @@ impl Watch {
             return None;
         }
         let told = std::mem::replace(&mut self.told, found.is_some());
-        found.filter(|_| !told)
+        found.filter(|_| !told).map(|found| self.repetition(found))
     }
 
-    fn exact(&self) -> Option<Repetition> {
-        let found = self.tokens.periodic(1, PROSE)?;
+    /// A loop of tokens.
+    fn exact(&self) -> Option<Found> {
+        let periodic = self.tokens.periodic(1, PROSE)?;
         let begin = |back: usize| self.starts.len().checked_sub(back);
-        let (first, last) = (begin(found.length())?, begin(found.period)?);
+        let (first, last) = (begin(periodic.length())?, begin(periodic.period)?);
         let unit = self.starts[last];
         let before = last.checked_sub(1).map_or(0, |before| self.letters[before]);
         let letters = self.letters.last()? - before;
         let enough = match letters {
             0 if self.text[unit..].contains('\n') => DRAWING,
             0 => RULE,
-            _ if self.words.in_code || 2 * letters < found.period => CODE,
+            _ if self.words.in_code || 2 * letters < periodic.period => CODE,
             _ => PROSE,
         };
-        (found.length() >= enough).then(|| self.repetition(found, first, unit))
+        (periodic.length() >= enough).then_some(Found { periodic, first, unit })
     }
 
-    fn framed(&self) -> Option<Repetition> {
+    /// A loop of words in which something changes.
+    fn framed(&self) -> Option<Found> {
         let words = &self.words;
         let least = if words.in_code { 4 * CODE } else { 3 * FRAME };
-        let found = words.tail.periodic(FRAME, least)?;
-        let mut distinct = words.tail.last(found.period).to_vec();
+        let periodic = words.tail.periodic(FRAME, least)?;
+        let mut distinct = words.tail.last(periodic.period).to_vec();
         distinct.sort_unstable();
         distinct.dedup();
         if distinct.len() < DISTINCT {
             return None;
         }
         let start = |back: usize| words.starts.get(words.starts.len().checked_sub(back)?).copied();
-        let begin = start(found.length())?;
+        let (begin, unit) = (start(periodic.length())?, start(periodic.period)?);
         let first = self.starts.partition_point(|start| *start <= begin).checked_sub(1)?;
-        Some(self.repetition(found, first, start(found.period)?))
+        Some(Found { periodic, first, unit })
     }
 
-    fn repetition(&self, found: Periodic, first: usize, unit: usize) -> Repetition {
+    fn repetition(&self, Found { periodic, first, unit }: Found) -> Repetition {
         let unit = &self.text[unit..];
         let once = once(unit);
         Repetition {
             unit: once.to_owned(),
-            times: found.times() * (unit.len() / once.len().max(1)).max(1),
+            times: periodic.times() * (unit.len() / once.len().max(1)).max(1),
             first,
             tokens: self.starts.len() - first,
             bytes: self.text.len() - self.starts[first],
-            changing: found.changing,
+            changing: periodic.changing,
         }
     }
+}
+
+/// A loop, and where it stands.
+struct Found {
+    periodic: Periodic,
+    /// The token that it begins with.
+    first: usize,
+    /// Where in the text its last period begins.
+    unit: usize,
 }
 
 /// The words of a text, in which all numbers are one and case and signs are none.

@@ -97,15 +97,23 @@ impl Vi {
             Pending::Operator(operator, count) => return self.operate(operator, count, c, area),
             Pending::None => {}
         }
-        if c.is_ascii_digit() && !(c == '0' && self.count == 0) {
-            let digit = c as usize - '0' as usize;
-            self.count = (self.count * 10 + digit).min(MOST);
+        if self.counts(c) {
             return false;
         }
         if self.mode == Mode::Visual {
             return self.visual(c, area);
         }
         self.command(c, area)
+    }
+
+    /// Takes a digit of a count; says whether it is one.
+    fn counts(&mut self, c: char) -> bool {
+        // A nought that begins none is a motion.
+        let Some(digit) = c.to_digit(10).filter(|digit| *digit > 0 || self.count > 0) else {
+            return false;
+        };
+        self.count = (self.count * 10 + digit as usize).min(MOST);
+        true
     }
 
     fn take_count(&mut self) -> usize {
@@ -145,6 +153,10 @@ impl Vi {
 
     /// What only begins something, or changes the mode.
     fn begins(&mut self, c: char, area: &mut TextArea<'_>) -> bool {
+        if let Some(operator) = operator(c) {
+            self.pending = Pending::Operator(operator, self.take_count());
+            return true;
+        }
         match c {
             'i' => {}
             'a' => right(area),
@@ -158,10 +170,6 @@ impl Vi {
             'g' => self.pending = Pending::Go,
             'r' => self.pending = Pending::Replace,
             'f' | 't' => self.pending = Pending::Find(c == 't'),
-            'd' | 'c' | 'y' => {
-                let count = self.take_count();
-                self.pending = Pending::Operator(operator(c), count);
-            }
             _ => return false,
         }
         if matches!(c, 'i' | 'a' | 'I' | 'A') {
@@ -206,13 +214,12 @@ impl Vi {
 
     /// An operator over what a motion goes over; doubled, over whole lines.
     fn operate(&mut self, operator: Operator, before: usize, c: char, area: &mut TextArea<'_>) -> bool {
-        if c.is_ascii_digit() && !(c == '0' && self.count == 0) {
-            self.count = (self.count * 10 + (c as usize - '0' as usize)).min(MOST);
+        if self.counts(c) {
             self.pending = Pending::Operator(operator, before);
             return false;
         }
         let count = (before * self.take_count()).min(MOST);
-        if self::operator(c) == operator && matches!(c, 'd' | 'c' | 'y') {
+        if self::operator(c) == Some(operator) {
             return self.lines(operator, count, area);
         }
         // Changing a word leaves the blank behind it.
@@ -314,11 +321,12 @@ impl Vi {
     }
 }
 
-fn operator(c: char) -> Operator {
+fn operator(c: char) -> Option<Operator> {
     match c {
-        'c' => Operator::Change,
-        'y' => Operator::Yank,
-        _ => Operator::Delete,
+        'd' => Some(Operator::Delete),
+        'c' => Some(Operator::Change),
+        'y' => Some(Operator::Yank),
+        _ => None,
     }
 }
 

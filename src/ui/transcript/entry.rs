@@ -170,11 +170,6 @@ impl Entry {
         self.made != self.seen
     }
 
-    /// Whether it is a person's.
-    pub(super) fn is_asked(&self) -> bool {
-        self.seen.is_some_and(|seen| seen.asked)
-    }
-
     /// Whether it is a summary that came to its end.
     pub(super) fn is_summary(&self) -> bool {
         self.seen.is_some_and(|seen| seen.summary)

@@ -129,6 +129,7 @@ impl Layout {
         if others {
             self.follow(&state.conversation);
             self.entries.iter_mut().for_each(|entry| entry.look(state, width));
+            self.fold = Fold::of(&state.conversation.path());
             self.unfinished = true;
             self.measure();
         } else {
@@ -154,7 +155,7 @@ impl Layout {
         last.end = before.last().map_or(0, |entry| entry.end) + last.height();
         self.revision += 1;
         if last.is_summary() != summary {
-            self.measure();
+            self.fold = Fold::of(&state.conversation.path());
         }
     }
 
@@ -220,20 +221,13 @@ impl Layout {
         asked.line.map_or(end, |line| moved().unwrap_or(line).min(end))
     }
 
-    /// Finds where each message ends, and what is summed up.
+    /// Finds where each message ends.
     fn measure(&mut self) {
-        let (mut end, mut question, mut fold) = (0_u32, None, None);
-        for (at, entry) in self.entries.iter_mut().enumerate() {
+        let mut end = 0_u32;
+        for entry in &mut self.entries {
             end = end.saturating_add(entry.height());
             entry.end = end;
-            if entry.is_asked() {
-                question = Some(at);
-            } else if entry.is_summary() {
-                let until = question.unwrap_or(at);
-                fold = Some(Fold { until, at });
-            }
         }
-        self.fold = fold;
     }
 
     /// Whether another frame is needed for messages out of sight.

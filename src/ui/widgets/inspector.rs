@@ -8,10 +8,10 @@ use ratatui::text::{Line, Span, Text};
 
 use crate::app::State;
 use crate::app::inspector::{Inspector, Shade};
+use crate::domain::Answer;
 use crate::domain::inference::{Candidate, Report};
 use crate::domain::inspection::{Piece, Summary, pieces, settings, summary};
 use crate::domain::sampling::{PARAMETERS, Sampling};
-use crate::domain::{Answer, Message};
 use crate::text::sanitize_line;
 use crate::ui::markdown::wrap::{Piece as Words, Prefix, columns, shorten, wrap};
 use crate::ui::theme::Role;
@@ -37,7 +37,7 @@ const OPEN: [f32; 3] = [1.0, 2.0, 3.5];
 /// Draws it over `area`.
 pub(in crate::ui) fn draw(inspector: &Inspector, state: &State, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) {
     let message = state.conversation.get(inspector.answer);
-    let Some((message, answer)) = message.and_then(|message| Some((message, message.answer.as_ref()?))) else {
+    let Some(answer) = message.and_then(|message| message.answer.as_ref()) else {
         return;
     };
     let known = pieces(answer);
@@ -67,7 +67,7 @@ pub(in crate::ui) fn draw(inspector: &Inspector, state: &State, look: Look<'_>, 
     };
     said(&known, inspector, look, frame, tokens);
     if let Some(piece) = known.get(inspector.at) {
-        drawn_from(piece, (message, answer), inspector, look, frame, of_one);
+        drawn_from(piece, answer, inspector, look, frame, of_one);
     }
 }
 
@@ -148,7 +148,7 @@ fn said(known: &[Piece<'_>], inspector: &Inspector, look: Look<'_>, frame: &mut 
 /// What a token was drawn from.
 fn drawn_from(
     piece: &Piece<'_>,
-    (_, answer): (&Message, &Answer),
+    answer: &Answer,
     inspector: &Inspector,
     look: Look<'_>,
     frame: &mut Frame<'_>,
