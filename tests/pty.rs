@@ -63,6 +63,26 @@ fn any_size_will_do_also_one_by_one() {
 }
 
 #[test]
+fn a_size_that_no_terminal_has_costs_nothing() {
+    let (home, engine) = home();
+    let mut session = Session::start(home.path(), &["--engine", &engine], 80, 24);
+    session.wait_text("ready");
+    let before = session.text();
+    for size in [(0, 0), (0, 24), (80, 0), (65_535, 65_535), (1, 65_535), (65_535, 1)] {
+        session.claim(size);
+    }
+    session.claim((80, 24));
+    // What follows is drawn after all of them.
+    session.send("word");
+    session.wait_text("word");
+    session.send("\x7f\x7f\x7f\x7f");
+    session.wait_for("the same screen", |screen| screen == before);
+    session.send("\x04");
+    assert!(session.end().success());
+    session.assert_sane();
+}
+
+#[test]
 fn a_paste_sends_nothing() {
     let (home, engine) = home();
     let mut session = Session::start(home.path(), &["--engine", &engine], 80, 24);

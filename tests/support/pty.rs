@@ -211,6 +211,11 @@ impl Session {
         self.master.as_ref().unwrap().resize(size(columns, rows)).unwrap();
     }
 
+    /// Says that the terminal has a size, which the screen kept here has not.
+    pub fn claim(&self, (columns, rows): (u16, u16)) {
+        self.master.as_ref().unwrap().resize(size(columns, rows)).unwrap();
+    }
+
     /// The signal, sent to the process.
     pub fn signal(&self, signal: Signal) {
         kill_process(self.pid, signal).unwrap();
