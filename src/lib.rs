@@ -7,6 +7,8 @@
 pub mod app;
 pub mod cli;
 pub mod config;
+#[cfg(feature = "llama")]
+pub mod doctor;
 pub mod domain;
 pub mod engine;
 pub mod gguf;

@@ -79,7 +79,7 @@ fn donor(file: &gguf::Gguf) -> NamedTempFile {
 }
 
 /// Names of the models, and how each is written.
-const MODELS: [(&str, Write); 9] = [
+pub(crate) const MODELS: [(&str, Write); 9] = [
     ("cria-q8_0.gguf", |to| {
         fs::copy(cria(), to).unwrap();
     }),

@@ -13,6 +13,8 @@ mod context;
 #[cfg(feature = "llama")]
 mod dangers;
 mod docs;
+#[cfg(feature = "llama")]
+mod doctor;
 mod ends;
 mod environment;
 mod kept;

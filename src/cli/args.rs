@@ -14,6 +14,8 @@ use crate::domain::sampling::{Kind, PARAMETERS, Parameter};
 use super::bench::BenchArgs;
 #[cfg(feature = "llama")]
 use super::devices::DevicesArgs;
+#[cfg(feature = "llama")]
+use super::doctor::DoctorArgs;
 use super::exit::{Exit, Stop};
 use super::prompt::PromptArgs;
 use super::sessions::SessionsArgs;
@@ -133,6 +135,9 @@ pub(super) enum Task {
     /// List what models can be computed on here
     #[cfg(feature = "llama")]
     Devices(DevicesArgs),
+    /// Examine a model: file, tokenizer, template, numbers, KV cache, speed
+    #[cfg(feature = "llama")]
+    Doctor(DoctorArgs),
     /// Try a model in this process; for quipu's own use
     #[cfg(feature = "llama")]
     #[command(hide = true)]

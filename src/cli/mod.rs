@@ -5,6 +5,8 @@ mod ask;
 mod bench;
 #[cfg(feature = "llama")]
 mod devices;
+#[cfg(feature = "llama")]
+mod doctor;
 mod driver;
 mod exit;
 mod in_session;
@@ -78,6 +80,8 @@ fn run(args: &Args) -> Result<Exit, Stop> {
         Some(Task::Tokenize(task)) => Setup::new(args)?.tokenize(task),
         #[cfg(feature = "llama")]
         Some(Task::Devices(task)) => devices::run(*task, io::stdout()),
+        #[cfg(feature = "llama")]
+        Some(Task::Doctor(task)) => Setup::new(args)?.doctor(task),
         #[cfg(feature = "llama")]
         Some(Task::TryModel(task)) => Ok(try_model(task)),
         None => match input::question(&args.question)? {

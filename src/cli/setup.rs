@@ -16,6 +16,8 @@ use crate::app::state::{Looks, Options};
 use crate::app::tuning::Tuning;
 use crate::app::{Effect, Keepable, State};
 use crate::config::{self, Origin, Paths, Place, Problem, Settings, from_home};
+#[cfg(feature = "llama")]
+use crate::doctor::Order;
 use crate::domain::inference::ModelSource;
 use crate::domain::sampling::{Grammar, GrammarForm};
 use crate::domain::session::Which;
@@ -30,6 +32,8 @@ use crate::ui::theme::{self, ColorDepth, Theme};
 
 use super::args::{Args, EngineChoice};
 use super::bench::{self, BenchArgs};
+#[cfg(feature = "llama")]
+use super::doctor::{self, DoctorArgs};
 use super::driver::Driver;
 use super::exit::{Exit, Stop};
 use super::in_session;
@@ -262,6 +266,24 @@ impl Setup {
     pub(super) fn tokenize(self, task: &TokenizeArgs) -> Result<Exit, Stop> {
         self.tell_on_stderr();
         tokens::run(task, &self.vocabulary(&task.model)?.file, io::stdout())
+    }
+
+    /// Examines a model.
+    #[cfg(feature = "llama")]
+    pub(super) fn doctor(self, task: &DoctorArgs) -> Result<Exit, Stop> {
+        self.tell_on_stderr();
+        let located = models::locate(Some(Path::new(&from_home(&task.model))), &self.cache());
+        let located =
+            located.map_err(|error| Stop::new(Exit::Model, sanitize_line(&error.to_string()).into_owned()))?;
+        let prober = self.prober().filter(|_| !located.is_builtin());
+        let order = Order {
+            path: located.path(),
+            options: &self.settings.load,
+            prober: prober.as_deref(),
+            tokenizer: task.tokenizer.as_deref(),
+            against: task.against.as_deref(),
+        };
+        doctor::run(task, &order, io::stdout())
     }
 
     /// The file of this name, of which the vocabulary and the template are wanted.

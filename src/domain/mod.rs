@@ -5,6 +5,7 @@ pub mod bytes;
 pub mod compaction;
 pub mod conversation;
 pub mod counter;
+pub mod examination;
 pub mod inference;
 pub mod inspection;
 pub mod load_option;

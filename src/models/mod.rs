@@ -1,7 +1,7 @@
 //! Which models are on this machine: the built-in one, and what a name on the command line means.
 //!
 //! [`resolve()`] is the way in, and [`resolve_vocabulary()`] where no weights are wanted. Whatever they return was read and checked
-//! by the `gguf` room; no other file may be given to llama.cpp.
+//! by the `gguf` room; no other file may be given to llama.cpp. [`locate()`] is for whoever checks a file himself.
 
 mod builtin;
 mod error;
@@ -13,5 +13,5 @@ mod tests;
 
 pub use builtin::{BUILT_IN, Unpacked, unpack, unpack_or_temp};
 pub use error::ModelError;
-pub use resolve::{Resolved, resolve, resolve_vocabulary};
+pub use resolve::{Located, Resolved, locate, resolve, resolve_vocabulary};
 pub use shelf::shelf;

@@ -51,6 +51,46 @@ pub fn resolve_vocabulary(name: Option<&Path>, cache: &Path) -> Result<Resolved,
     find(name, cache, ModelFile::check_vocabulary)
 }
 
+/// Where a model lies, whatever is in its file.
+#[derive(Debug)]
+pub struct Located {
+    path: PathBuf,
+    /// The built-in model's file, which may have to be removed when the model is no longer needed.
+    builtin: Option<Unpacked>,
+}
+
+impl Located {
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether this is the built-in model.
+    pub const fn is_builtin(&self) -> bool {
+        self.builtin.is_some()
+    }
+}
+
+/// Finds the file that `name` means, as [`resolve`] does, and reads nothing of it.
+pub fn locate(name: Option<&Path>, cache: &Path) -> Result<Located, ModelError> {
+    match name {
+        Some(path) if path.as_os_str() != BUILT_IN => {
+            exists(path)?;
+            Ok(Located {
+                path: path.to_path_buf(),
+                builtin: None,
+            })
+        }
+        _ => {
+            let unpacked = builtin::unpack_or_temp(cache)?;
+            Ok(Located {
+                path: unpacked.path.clone(),
+                builtin: Some(unpacked),
+            })
+        }
+    }
+}
+
 /// What has to hold of a file.
 type Check = fn(&ModelFile) -> Result<(), GgufError>;
 
@@ -73,7 +113,8 @@ fn resolve_builtin(cache: &Path) -> Result<Resolved, ModelError> {
     })
 }
 
-fn resolve_file(path: &Path, check: Check) -> Result<Resolved, ModelError> {
+/// Fails where no file is at a path, with what may have been meant.
+fn exists(path: &Path) -> Result<(), ModelError> {
     if path.is_dir() {
         return Err(ModelError::Folder {
             path: path.to_path_buf(),
@@ -87,6 +128,11 @@ fn resolve_file(path: &Path, check: Check) -> Result<Resolved, ModelError> {
             near: near(path),
         });
     }
+    Ok(())
+}
+
+fn resolve_file(path: &Path, check: Check) -> Result<Resolved, ModelError> {
+    exists(path)?;
     let file = checked(path, check)?;
     let name = match SplitName::of(path) {
         Some(split) => split.prefix,

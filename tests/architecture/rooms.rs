@@ -17,7 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("config", &["domain", "text"]),
     ("app", &["domain", "text"]),
     ("ui", &["domain", "text", "app"]),
-    ("doctor", &["domain", "gguf", "prompt", "engine"]),
+    ("doctor", &["domain", "text", "gguf", "prompt", "engine"]),
     (
         "run",
         &[
@@ -52,6 +52,8 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("ratatui_textarea", &["ui/", "run/"]),
     ("reqwest", &["engine/remote", "models/"]),
     ("rusqlite", &["store/"]),
+    ("tokenizers", &["doctor/"]),
+    ("ureq", &["doctor/server.rs"]),
 ];
 
 /// Rooms that must work without an async runtime.

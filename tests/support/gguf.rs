@@ -159,6 +159,35 @@ impl Gguf {
         }
     }
 
+    /// A file that is known to be sound, to be changed.
+    pub fn read(path: &Path) -> Self {
+        let bytes = fs::read(path).unwrap();
+        let mut file = Self::new();
+        let mut reader = Reader { bytes: &bytes, at: 8 };
+        let (tensors, pairs) = (reader.u64(), reader.u64());
+        for _ in 0..pairs {
+            let (key, kind) = (reader.text(), reader.u32());
+            let from = reader.at;
+            reader.skip(kind);
+            file.set(&key, Meta::Raw(kind, bytes[from..reader.at].to_vec()));
+        }
+        let mut offsets = Vec::new();
+        for _ in 0..tensors {
+            let name = reader.text();
+            let rank = reader.u32();
+            let dims: Vec<u64> = (0..rank).map(|_| reader.u64()).collect();
+            let kind = reader.u32();
+            offsets.push(reader.u64() as usize);
+            file.push(&name, &dims, kind, Vec::new());
+        }
+        let start = reader.at.next_multiple_of(file.alignment);
+        let ends: Vec<usize> = offsets.iter().skip(1).copied().chain([bytes.len() - start]).collect();
+        for ((tensor, from), to) in file.tensors.iter_mut().zip(offsets).zip(ends) {
+            tensor.data = bytes[start + from..start + to].to_vec();
+        }
+        file
+    }
+
     /// Sets a key, replacing its value if it is there.
     pub fn set(&mut self, key: &str, value: Meta) -> &mut Self {
         match self.pairs.iter_mut().find(|(known, _)| known == key) {
@@ -387,6 +416,11 @@ impl<'a> Reader<'a> {
 
     fn u64(&mut self) -> u64 {
         u64::from_le_bytes(self.take(8).try_into().unwrap())
+    }
+
+    fn text(&mut self) -> String {
+        let length = self.u64() as usize;
+        String::from_utf8(self.take(length).to_vec()).unwrap()
     }
 
     fn skip(&mut self, kind: u32) {

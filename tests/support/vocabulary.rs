@@ -116,7 +116,7 @@ fn spelled(text: &[u8]) -> Option<String> {
 }
 
 /// An array of texts that was copied.
-fn texts_of(file: &Gguf, key: &str) -> Vec<Vec<u8>> {
+pub fn texts_of(file: &Gguf, key: &str) -> Vec<Vec<u8>> {
     let mut rest = copied(file, key);
     let mut texts = Vec::new();
     while !rest.is_empty() {

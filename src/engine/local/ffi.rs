@@ -21,6 +21,11 @@ use llama_cpp_sys_2 as sys;
 use crate::domain::inference::{Cancel, Token, TurnId};
 use crate::domain::loading::{CacheType, FlashAttention, Override, OverrideValue, RopeScaling, SplitMode};
 
+use super::inside::Observer;
+use super::logs::Severity;
+use super::quantize::FileType;
+use super::shape::{Placement, Shape};
+
 /// The sequence that the chat lives in.
 const SEQUENCE: sys::llama_seq_id = 0;
 /// `LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY` of llama.h: only what cannot be cut off at the end, which is all that is needed to
@@ -43,82 +48,6 @@ impl Part {
         match self {
             Self::Recurrent => PARTIAL_STATE,
             Self::Whole => WHOLE_STATE,
-        }
-    }
-}
-
-/// How a context is made, in tokens and threads.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Shape {
-    /// Context length; llama.cpp rounds it up to a multiple of 256.
-    pub(super) context: u32,
-    /// Most tokens in one decode.
-    pub(super) batch: u32,
-    /// Most tokens computed at once.
-    pub(super) ubatch: u32,
-    /// Threads for single tokens.
-    pub(super) threads: u32,
-    /// Threads for batches.
-    pub(super) threads_batch: u32,
-    /// How keys and values are kept.
-    pub(super) cache: (CacheType, CacheType),
-    /// Whether they lie with the layers on the graphics card.
-    pub(super) kv_offload: bool,
-    /// Whether attention is fused.
-    pub(super) flash_attention: FlashAttention,
-    /// How positions are computed.
-    pub(super) rope: Rope,
-}
-
-/// How positions are computed; `None` is as the model says.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Rope {
-    /// How positions beyond the trained context are squeezed into it.
-    pub(super) scaling: RopeScaling,
-    /// Base frequency.
-    pub(super) freq_base: Option<f32>,
-    /// Factor of the frequencies.
-    pub(super) freq_scale: Option<f32>,
-    /// The context that YaRN stretches.
-    pub(super) yarn_orig_ctx: Option<u32>,
-}
-
-/// Where the weights of a model go.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Placement {
-    /// Layers on graphics cards.
-    pub(super) gpu_layers: u32,
-    /// Indices of the devices that may be used, as ggml counts; all where it is empty.
-    pub(super) devices: Vec<usize>,
-    /// How several cards share the model.
-    pub(super) split_mode: SplitMode,
-    /// The card that takes all where it is not split.
-    pub(super) main_gpu: u32,
-    /// The cards' shares; by free memory where it is empty.
-    pub(super) tensor_split: Vec<f32>,
-    /// Whether the file is mapped.
-    pub(super) mmap: bool,
-    /// Whether memory is locked.
-    pub(super) mlock: bool,
-    /// Values of the file's metadata to replace.
-    pub(super) overrides: Vec<Override>,
-    /// The tensors that stay on the CPU, as regular expressions of their names.
-    pub(super) on_cpu: Vec<CString>,
-}
-
-impl Default for Placement {
-    /// All on the CPU, mapped from the file as it is.
-    fn default() -> Self {
-        Self {
-            gpu_layers: 0,
-            devices: Vec::new(),
-            split_mode: SplitMode::Layer,
-            main_gpu: 0,
-            tensor_split: Vec::new(),
-            mmap: true,
-            mlock: false,
-            overrides: Vec::new(),
-            on_cpu: Vec::new(),
         }
     }
 }
@@ -265,8 +194,12 @@ pub(super) struct Context {
     watch: Box<Watch>,
     /// Keeps the weights alive for as long as `raw` points to them.
     model: Arc<LlamaModel>,
-    /// Logit rows that the last decode left behind: none or one.
-    has_logits: bool,
+    /// What is told of a computation while it runs. Boxed for the same reason.
+    _observer: Option<Box<Observer>>,
+    /// Most logit rows of one decode.
+    outputs: usize,
+    /// Tokens of the last decode whose logits it left behind: its last one, all, or none.
+    kept: (Logits, usize),
 }
 
 // SAFETY: llama.cpp contexts have no thread affinity; this one is never shared (no `Sync`), only moved to the engine thread.
@@ -275,6 +208,17 @@ unsafe impl Send for Context {}
 impl Context {
     /// Makes a context, or `None` where llama.cpp refuses; its reason is in the log.
     pub(super) fn new(model: Arc<LlamaModel>, shape: Shape, cancel: Cancel) -> Option<Self> {
+        Self::observed(model, shape, cancel, None)
+    }
+
+    /// The same, with somebody who is told of what is computed, which takes its time.
+    pub(super) fn observed(
+        model: Arc<LlamaModel>,
+        shape: Shape,
+        cancel: Cancel,
+        observer: Option<Observer>,
+    ) -> Option<Self> {
+        let mut observer = observer.map(Box::new);
         let watch = Box::new(Watch {
             cancel,
             turn: AtomicU64::new(u64::MAX),
@@ -286,9 +230,9 @@ impl Context {
         params.n_ubatch = shape.ubatch;
         params.n_threads = shape.threads as i32;
         params.n_threads_batch = shape.threads_batch as i32;
-        // `decode` asks for logits of the last token only. Reserving one row instead of a batch's worth saves 300 MiB with a
-        // vocabulary of 152k; asking for more rows would abort.
-        params.n_outputs_max = 1;
+        // Reserving one row instead of a batch's worth saves 300 MiB with a vocabulary of 152k. `decode` asks for no more: that
+        // would abort.
+        params.n_outputs_max = shape.outputs;
         params.no_perf = true;
         params.type_k = ggml_type(shape.cache.0);
         params.type_v = ggml_type(shape.cache.1);
@@ -310,14 +254,20 @@ impl Context {
         params.yarn_orig_ctx = shape.rope.yarn_orig_ctx.unwrap_or(0);
         params.abort_callback = Some(is_cancelled);
         params.abort_callback_data = ptr::from_ref::<Watch>(&watch).cast_mut().cast::<c_void>();
+        if let Some(observer) = &mut observer {
+            params.cb_eval = Some(computed);
+            params.cb_eval_user_data = ptr::from_mut::<Observer>(observer).cast::<c_void>();
+        }
         // SAFETY: the model pointer is live (we hold the Arc), the parameters are llama.cpp's own defaults with plain values
-        // changed, and the callback's data outlives the context (`drop` frees the context first).
+        // changed, and the callbacks' data, which stay where they are, outlive the context (`drop` frees the context first).
         let raw = unsafe { sys::llama_init_from_model(raw_model(&model), params) };
         NonNull::new(raw).map(|raw| Self {
             raw,
             watch,
             model,
-            has_logits: false,
+            _observer: observer,
+            outputs: shape.outputs as usize,
+            kept: (Logits::None, 0),
         })
     }
 
@@ -343,20 +293,24 @@ impl Context {
         self.watch.turn.store(turn.0, Ordering::Relaxed);
     }
 
-    /// Appends `tokens` to the sequence and computes them; with [`Logits::Last`] the last one's logits are kept.
+    /// Appends `tokens` to the sequence and computes them; `logits` says whose logits are kept.
     ///
     /// # Errors
-    /// See [`DecodeError`]. An empty or oversized batch and an id outside the vocabulary are refused as code -1, since
-    /// llama.cpp would abort the process over them.
+    /// See [`DecodeError`]. An empty or oversized batch, more logits than the context was made for and an id outside the
+    /// vocabulary are refused as code -1, since llama.cpp would abort the process over them.
     pub(super) fn decode(&mut self, tokens: &[Token], logits: Logits) -> Result<(), DecodeError> {
-        self.has_logits = false;
+        self.kept = (Logits::None, 0);
         let vocabulary = self.model.n_vocab();
         let known = |t: &Token| (0..vocabulary).contains(&t.0);
-        if tokens.is_empty() || tokens.len() > self.n_batch() as usize || !tokens.iter().all(known) {
+        let most = match logits {
+            Logits::All => self.outputs.min(self.n_batch() as usize),
+            Logits::None | Logits::Last => self.n_batch() as usize,
+        };
+        if tokens.is_empty() || tokens.len() > most || !tokens.iter().all(known) {
             return Err(DecodeError::Failed(-1));
         }
         let mut ids: Vec<sys::llama_token> = tokens.iter().map(|t| t.0).collect();
-        let mut wanted = vec![0_i8; ids.len()];
+        let mut wanted = vec![i8::from(logits == Logits::All); ids.len()];
         if let (Some(last), Logits::Last) = (wanted.last_mut(), logits) {
             *last = 1;
         }
@@ -375,7 +329,7 @@ impl Context {
         let code = unsafe { sys::llama_decode(self.raw.as_ptr(), batch) };
         match code {
             0 => {
-                self.has_logits = logits == Logits::Last;
+                self.kept = (logits, tokens.len());
                 Ok(())
             }
             1 => Err(DecodeError::Full),
@@ -386,13 +340,24 @@ impl Context {
 
     /// The logits of the last decoded token, one per entry of the vocabulary; `None` unless the last decode asked for them.
     pub(super) fn logits(&mut self) -> Option<&[f32]> {
-        if !self.has_logits {
+        let (_, tokens) = self.kept;
+        self.logits_of(tokens.checked_sub(1)?)
+    }
+
+    /// The same of token `at` of the last decode, counted from 0; `None` unless it asked for those.
+    pub(super) fn logits_of(&mut self, at: usize) -> Option<&[f32]> {
+        let there = match self.kept {
+            (Logits::None, _) => false,
+            (Logits::Last, tokens) => at + 1 == tokens,
+            (Logits::All, tokens) => at < tokens,
+        };
+        if !there {
             return None;
         }
-        // SAFETY: `raw` is live. -1 is the last row, which exists because the last successful decode asked for it; the row has
-        // `n_vocab` floats and stays put until the next decode, which needs `&mut self` and so ends this borrow.
+        // SAFETY: `raw` is live. The row exists because the last successful decode had such a token and asked for its logits; it
+        // has `n_vocab` floats and stays put until the next decode, which needs `&mut self` and so ends this borrow.
         unsafe {
-            let row = sys::llama_get_logits_ith(self.raw.as_ptr(), -1);
+            let row = sys::llama_get_logits_ith(self.raw.as_ptr(), at as i32);
             (!row.is_null()).then(|| slice::from_raw_parts(row, self.model.n_vocab() as usize))
         }
     }
@@ -412,15 +377,29 @@ impl Context {
 
     /// Forgets all tokens from position `len` on. Says whether the model could: recurrent ones cannot forget a tail.
     pub(super) fn truncate(&mut self, len: u32) -> bool {
-        self.has_logits = false;
+        self.kept = (Logits::None, 0);
         // SAFETY: `raw` is live and not shared; an open range (-1) of sequence 0 is always valid.
         unsafe { sys::llama_memory_seq_rm(sys::llama_get_memory(self.raw.as_ptr()), SEQUENCE, len as i32, -1) }
+    }
+
+    /// Forgets the tokens from position `from` up to `to`; those behind them stay where they are. Says whether the model could.
+    pub(super) fn forget(&mut self, from: u32, to: u32) -> bool {
+        self.kept = (Logits::None, 0);
+        // SAFETY: `raw` is live and not shared; any range of sequence 0 may be named.
+        unsafe {
+            sys::llama_memory_seq_rm(
+                sys::llama_get_memory(self.raw.as_ptr()),
+                SEQUENCE,
+                from as i32,
+                to as i32,
+            )
+        }
     }
 
     /// Forgets the `discard` tokens from position `keep` on and moves those behind them up, turning their keys to the new
     /// positions. `false`, with nothing changed, where the model's positions cannot be turned.
     pub(super) fn shift(&mut self, keep: u32, discard: u32) -> bool {
-        self.has_logits = false;
+        self.kept = (Logits::None, 0);
         let (from, to) = (keep as i32, keep.saturating_add(discard) as i32);
         // SAFETY: `raw` is live and not shared. Moving positions aborts where the memory cannot shift, so that is asked first;
         // the ranges are within what `len` tells, and open ends (-1) are always valid.
@@ -450,7 +429,7 @@ impl Context {
     /// Puts back what [`Self::state`] copied when the sequence had `len` tokens, and forgets the tokens behind. Says whether it
     /// could; where not, clear the sequence.
     pub(super) fn restore(&mut self, part: Part, state: &[u8], len: u32) -> bool {
-        self.has_logits = false;
+        self.kept = (Logits::None, 0);
         let flags = part.flags();
         // SAFETY: `raw` is live and not shared; the bytes are those that this llama.cpp wrote for this model in
         // a context of this kind: whoever kept them checks that.
@@ -507,7 +486,7 @@ impl Context {
 
     /// Forgets all tokens.
     pub(super) fn clear(&mut self) {
-        self.has_logits = false;
+        self.kept = (Logits::None, 0);
         // SAFETY: `raw` is live and not shared.
         unsafe { sys::llama_memory_clear(sys::llama_get_memory(self.raw.as_ptr()), true) }
     }
@@ -528,6 +507,39 @@ pub(super) enum Logits {
     None,
     /// The last token's.
     Last,
+    /// Every token's.
+    All,
+}
+
+/// llama.cpp asks this before it computes a tensor, and tells of it afterwards where that was wanted. `true` goes on.
+unsafe extern "C" fn computed(tensor: *mut sys::ggml_tensor, ask: bool, data: *mut c_void) -> bool {
+    // SAFETY: `data` is the `Observer` that the context owns, used by nobody else while a decode runs.
+    let observer = unsafe { &mut *data.cast::<Observer>() };
+    // SAFETY: ggml passes a live tensor, whose name ends in a zero.
+    let Some(name) = (unsafe { text_of((*tensor).name.as_ptr()) }) else {
+        return !ask;
+    };
+    let wanted = (observer.wants)(&name);
+    if ask || !wanted {
+        return !ask || wanted;
+    }
+    // SAFETY: the tensor is live and computed; as many bytes are read as it has, into a buffer that is as long.
+    let (dims, values) = unsafe {
+        if (*tensor).type_ != sys::GGML_TYPE_F32 || !sys::ggml_is_contiguous(tensor) {
+            return true;
+        }
+        let mut values = vec![0_f32; sys::ggml_nelements(tensor) as usize];
+        sys::ggml_backend_tensor_get(
+            tensor,
+            values.as_mut_ptr().cast::<c_void>(),
+            0,
+            sys::ggml_nbytes(tensor),
+        );
+        ((*tensor).ne.map(|size| size as usize), values)
+    };
+    // A panic must not unwind into C; what was not seen is missing then.
+    let _ = catch_unwind(AssertUnwindSafe(|| (observer.sees)(&name, dims, &values)));
+    true
 }
 
 /// llama.cpp asks this between graph nodes; `true` ends the computation.
@@ -559,21 +571,6 @@ fn raw_model(model: &LlamaModel) -> *mut sys::llama_model {
     // SAFETY: `LlamaModel` is `repr(transparent)` over a non-null `llama_model` pointer (size checked above), so reading it as
     // one is reading that field.
     unsafe { *ptr::from_ref(model).cast::<*mut sys::llama_model>() }
-}
-
-/// llama.cpp's severity of a log line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Severity {
-    /// Chatter.
-    Debug,
-    /// Facts.
-    Info,
-    /// Something odd.
-    Warn,
-    /// Something failed.
-    Error,
-    /// The rest of the line before.
-    Continued,
 }
 
 /// Who takes llama.cpp's log lines.
@@ -683,13 +680,4 @@ pub(super) fn quantize(source: &CStr, target: &CStr, file_type: FileType, thread
     // SAFETY: two NUL-terminated paths and a parameter struct of llama.cpp's own making, all alive for the call, which
     // catches its exceptions and returns 0 for success.
     unsafe { sys::llama_model_quantize(source.as_ptr(), target.as_ptr(), &raw const params) == 0 }
-}
-
-/// What [`quantize`] writes, in llama.cpp's names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FileType {
-    F16,
-    Q8_0,
-    Q6K,
-    Q4KM,
 }

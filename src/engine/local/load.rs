@@ -21,10 +21,11 @@ use crate::gguf::{GgufError, ModelFile, Summary};
 use crate::prompt::{self, Template, TemplateError};
 use crate::text::sanitize_line;
 
-use super::ffi::{self, Context, Logits, Placement, Rope, Shape};
+use super::ffi::{self, Context, Logits};
 use super::plan::{self, Plan};
 use super::prompt::Prompter;
 use super::sequence::{Device, Sequence};
+use super::shape::{Placement, Rope, Shape};
 use super::vocabulary::Vocabulary;
 use super::window::Cut;
 use super::{Local, adapters, backend, logs, overrides};

@@ -3,7 +3,20 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::ffi::Severity;
+/// llama.cpp's severity of a log line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Severity {
+    /// Chatter.
+    Debug,
+    /// Facts.
+    Info,
+    /// Something odd.
+    Warn,
+    /// Something failed.
+    Error,
+    /// The rest of the line before.
+    Continued,
+}
 
 /// The error lines since [`begin`].
 static ERRORS: Mutex<Vec<String>> = Mutex::new(Vec::new());

@@ -10,7 +10,7 @@ use crate::gguf::{Footprint, Summary};
 
 use super::backend::{self, Card};
 use super::conflicts;
-use super::ffi::{Placement, Rope, Shape};
+use super::shape::{Placement, Rope, Shape};
 
 /// Largest context taken without being asked for: room for a long conversation at a price that every machine can pay.
 const USUAL_CONTEXT: u32 = 8192;
@@ -116,28 +116,7 @@ pub(super) fn make(
         ));
     }
     let context = context(footprint, summary, options, machine, gpu_layers, &mut warnings)?;
-    let batch = options.batch.unwrap_or(USUAL_BATCH).clamp(1, context);
-    let threads = options.threads.unwrap_or(machine.cores).max(1);
-    let shape = Shape {
-        context,
-        batch,
-        ubatch: options.ubatch.unwrap_or(USUAL_BATCH).clamp(1, batch),
-        threads,
-        threads_batch: options
-            .threads_batch
-            .or(options.threads)
-            .unwrap_or(machine.cores)
-            .max(1),
-        cache: types(options),
-        kv_offload: options.kv_offload,
-        flash_attention: options.flash_attention,
-        rope: Rope {
-            scaling: options.rope_scaling,
-            freq_base: options.rope_freq_base,
-            freq_scale: options.rope_freq_scale,
-            yarn_orig_ctx: options.yarn_orig_ctx,
-        },
-    };
+    let shape = shape(options, machine, context);
     let named = !options.devices.is_empty();
     let placement = Placement {
         gpu_layers,
@@ -159,6 +138,33 @@ pub(super) fn make(
         placement,
         warnings,
     })
+}
+
+/// How the context is made, of `context` tokens.
+fn shape(options: &LoadOptions, machine: &Machine, context: u32) -> Shape {
+    let batch = options.batch.unwrap_or(USUAL_BATCH).clamp(1, context);
+    let threads = options.threads.unwrap_or(machine.cores).max(1);
+    Shape {
+        context,
+        batch,
+        ubatch: options.ubatch.unwrap_or(USUAL_BATCH).clamp(1, batch),
+        outputs: OUTPUTS as u32,
+        threads,
+        threads_batch: options
+            .threads_batch
+            .or(options.threads)
+            .unwrap_or(machine.cores)
+            .max(1),
+        cache: types(options),
+        kv_offload: options.kv_offload,
+        flash_attention: options.flash_attention,
+        rope: Rope {
+            scaling: options.rope_scaling,
+            freq_base: options.rope_freq_base,
+            freq_scale: options.rope_freq_scale,
+            yarn_orig_ctx: options.yarn_orig_ctx,
+        },
+    }
 }
 
 /// The names of the tensors of experts that stay on the CPU, as llama.cpp's programs write them.

@@ -3,7 +3,7 @@
 
 use crate::domain::Role;
 use crate::domain::inference::{ChatMessage, Failure, FailureKind, PromptRequest, Token};
-use crate::prompt::{self, Message, Options, Template};
+use crate::prompt::{self, Message, Options, Rendered, Template, TemplateError};
 use crate::text::thinking::{Format, Splitter};
 
 use super::vocabulary::Vocabulary;
@@ -83,6 +83,14 @@ impl Prompter {
             path: rendered.path.to_string(),
             begun,
         })
+    }
+
+    /// What the template makes of messages.
+    ///
+    /// # Errors
+    /// When the template refuses them.
+    pub(super) fn render(&self, messages: &[Message<'_>]) -> Result<Rendered, TemplateError> {
+        self.template.render(messages, self.vocabulary.markers(), &self.options)
     }
 
     /// Tells this model's thinking from its answer; `begun` as in [`Prompt`].

@@ -7,8 +7,16 @@ use std::path::Path;
 use crate::domain::inference::{Failure, FailureKind};
 use crate::text::sanitize_line;
 
-use super::ffi::FileType;
 use super::{backend, ffi, logs};
+
+/// What can be written, in llama.cpp's names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FileType {
+    F16,
+    Q8_0,
+    Q6K,
+    Q4KM,
+}
 
 /// The quantizations that can be written.
 const NAMES: [(&str, FileType); 4] = [

@@ -10,8 +10,9 @@ use proptest::prelude::*;
 use crate::domain::inference::{Cancel, Token};
 use crate::domain::loading::{CacheType, FlashAttention};
 
-use super::ffi::{Context, DecodeError, Logits, Placement, Rope, Shape};
+use super::ffi::{Context, DecodeError, Logits};
 use super::sequence::{Device, Sequence};
+use super::shape::{Placement, Rope, Shape};
 use super::{backend, load};
 
 /// Longest prompt tried, in tokens: more than one slice of a CPU.
@@ -35,6 +36,7 @@ fn context(context: u32, batch: u32, ubatch: u32) -> Context {
         context,
         batch,
         ubatch,
+        outputs: 1,
         threads: 2,
         threads_batch: 2,
         cache: (CacheType::default(), CacheType::default()),

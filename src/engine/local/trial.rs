@@ -13,10 +13,11 @@ use crate::gguf::ModelFile;
 use crate::prompt;
 use crate::text::sanitize_line;
 
-use super::ffi::{self, Context, Logits, Placement, Rope, Shape};
+use super::ffi::{self, Context, Logits};
 use super::load::{chat_template, weights};
 use super::plan::Plan;
 use super::sequence::{Device, Sequence};
+use super::shape::{Placement, Rope, Shape};
 use super::vocabulary::Vocabulary;
 use super::{Local, backend, overrides};
 
@@ -89,47 +90,62 @@ impl Local<'_> {
         memory: u64,
     ) -> Result<(), Failure> {
         let Some(prober) = &self.prober else { return Ok(()) };
-        let total = file.file_bytes();
-        let overrides = overrides::written(&options.overrides);
-        // With other values it is another model to llama.cpp.
-        let fingerprint = if overrides.is_empty() {
-            fingerprint.to_owned()
-        } else {
-            format!("{fingerprint}+{:016x}", hash(&overrides))
-        };
-        let trial = Trial {
-            path: file.path(),
-            fingerprint: &fingerprint,
-            overrides: &overrides,
-            // A card is left alone unless it was asked for: its driver takes memory and seconds.
-            gpu_layers: match options.gpu_layers {
-                GpuLayers::Auto => 0,
-                GpuLayers::Count(_) => plan.placement.gpu_layers,
-            },
-            depth: if total > memory { Depth::Load } else { Depth::Compute },
-        };
-        tracing::debug!(depth = ?trial.depth, size = %Bytes(total), "a trial, unless the file is known");
-        let mut progress = self.progress(turn, LoadStep::Trial, total);
-        let failed = |message: String| Err(Failure::new(FailureKind::Model, message));
-        match prober.probe(&trial, &mut progress) {
-            Verdict::Sound => Ok(()),
-            Verdict::Untried(why) => {
-                tracing::warn!(%why, "the model is loaded without a trial");
-                Ok(())
-            }
-            Verdict::Stopped => Err(Failure::new(FailureKind::Cancelled, "loading was cancelled")),
-            Verdict::Refused(words) => failed(sanitize_line(&words).into_owned()),
-            Verdict::GaveUp(reason) => {
-                let path = trial.path.display().to_string();
-                let message = format!(
-                    "llama.cpp gave up on '{}': {}; the file may be damaged or made for another program: download it again, or \
+        let mut progress = self.progress(turn, LoadStep::Trial, file.file_bytes());
+        let how = (options, plan.placement.gpu_layers, memory);
+        stand(prober.as_ref(), (file, fingerprint), how, &mut progress)
+    }
+}
+
+/// Has a file, known by its fingerprint, stand its trial, with so many layers on a card as were planned and within so many bytes
+/// of memory.
+///
+/// # Errors
+/// When it did not stand it, or `progress` said not to go on.
+pub(super) fn stand(
+    prober: &dyn Prober,
+    (file, fingerprint): (&ModelFile, &str),
+    (options, gpu_layers, memory): (&LoadOptions, u32, u64),
+    progress: &mut dyn FnMut(f32) -> bool,
+) -> Result<(), Failure> {
+    let total = file.file_bytes();
+    let overrides = overrides::written(&options.overrides);
+    // With other values it is another model to llama.cpp.
+    let fingerprint = if overrides.is_empty() {
+        fingerprint.to_owned()
+    } else {
+        format!("{fingerprint}+{:016x}", hash(&overrides))
+    };
+    let trial = Trial {
+        path: file.path(),
+        fingerprint: &fingerprint,
+        overrides: &overrides,
+        // A card is left alone unless it was asked for: its driver takes memory and seconds.
+        gpu_layers: match options.gpu_layers {
+            GpuLayers::Auto => 0,
+            GpuLayers::Count(_) => gpu_layers,
+        },
+        depth: if total > memory { Depth::Load } else { Depth::Compute },
+    };
+    tracing::debug!(depth = ?trial.depth, size = %Bytes(total), "a trial, unless the file is known");
+    let failed = |message: String| Err(Failure::new(FailureKind::Model, message));
+    match prober.probe(&trial, progress) {
+        Verdict::Sound => Ok(()),
+        Verdict::Untried(why) => {
+            tracing::warn!(%why, "the model is loaded without a trial");
+            Ok(())
+        }
+        Verdict::Stopped => Err(Failure::new(FailureKind::Cancelled, "loading was cancelled")),
+        Verdict::Refused(words) => failed(sanitize_line(&words).into_owned()),
+        Verdict::GaveUp(reason) => {
+            let path = trial.path.display().to_string();
+            let message = format!(
+                "llama.cpp gave up on '{}': {}; the file may be damaged or made for another program: download it again, or \
                      get another conversion of the model",
-                    sanitize_line(&path),
-                    sanitize_line(&reason)
-                );
-                tracing::error!("{message}");
-                failed(message)
-            }
+                sanitize_line(&path),
+                sanitize_line(&reason)
+            );
+            tracing::error!("{message}");
+            failed(message)
         }
     }
 }
@@ -173,6 +189,7 @@ pub fn attempt(trial: &Trial<'_>, last_words: fn(&str), progress: &mut dyn FnMut
         context: CONTEXT,
         batch: CONTEXT,
         ubatch: CONTEXT,
+        outputs: 1,
         threads: cores,
         threads_batch: cores,
         cache: (CacheType::default(), CacheType::default()),
