@@ -27,6 +27,16 @@ pub enum Effect {
         /// How to load it.
         options: LoadOptions,
     },
+    /// Find the model of this name, as for a load, and examine it; what is found comes as [`super::Msg::Examined`]. It ends early
+    /// where the turn is cancelled.
+    Examine {
+        /// Names the examination.
+        turn: TurnId,
+        /// What the person typed.
+        name: Option<String>,
+        /// How to load it.
+        options: LoadOptions,
+    },
     /// Read the file of a grammar; it comes back as [`super::Msg::Grammar`].
     ReadGrammar {
         /// The file, as the person typed it.

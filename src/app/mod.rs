@@ -17,6 +17,7 @@ pub mod state;
 pub mod tune;
 pub mod tuning;
 pub mod update;
+pub mod ward;
 
 pub use action::Action;
 pub use command::{COMMANDS, Command, CommandId};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::Preset;
-use crate::domain::inference::Event;
+use crate::domain::inference::{Event, TurnId};
 use crate::domain::prospect::Prospect;
 use crate::domain::sampling::Grammar;
 use crate::domain::session::StoreEvent;
@@ -16,6 +16,7 @@ use super::effect::Keepable;
 use super::notice::Level;
 use super::sessions::Typed;
 use super::state::{Looks, ViewInfo};
+use super::ward::Word;
 
 /// A file that goes with a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +72,8 @@ pub enum Msg {
     EditedOutside(Result<String, String>),
     /// The draft of this revision takes so many tokens.
     Counted(u64, u32),
+    /// The doctor told something of the examination of this turn.
+    Examined(TurnId, Box<Word>),
     /// What was to be on the clipboard is, or is not, in words.
     Copied(Result<String, String>),
     /// The process was asked to end by this signal's number, or the terminal went away.

@@ -24,6 +24,7 @@ use super::sessions::SessionList;
 use super::tune::TunePanel;
 use super::tuning::Tuning;
 use super::update::{self, describe::Titling, replay::Replay};
+use super::ward::Ward;
 
 /// Everything there is.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -70,6 +71,8 @@ pub struct State {
     pub options: Options,
     /// The name of the model that was asked for last; `None` is the one that the settings name.
     pub loaded: Option<String>,
+    /// The examination under way.
+    pub examining: Option<TurnId>,
     /// Which part of the conversation the model saw last.
     pub window: Window,
     /// The context in use, in tokens, as last told.
@@ -336,6 +339,8 @@ pub enum Overlay {
     Picker(Box<Picker>),
     /// The tokens of an answer.
     Inspector(Box<Inspector>),
+    /// What a doctor finds.
+    Doctor(Box<Ward>),
     /// Plain text under a title.
     Text {
         /// The title.
@@ -352,6 +357,7 @@ impl Overlay {
     pub fn top(&self) -> u32 {
         match self {
             Self::Help { top } | Self::Prompt { top, .. } | Self::Text { top, .. } => *top,
+            Self::Doctor(ward) => ward.top,
             // They follow their selection.
             Self::Sessions(_) | Self::Picker(_) | Self::Inspector(_) => 0,
         }
@@ -361,6 +367,7 @@ impl Overlay {
     pub fn top_mut(&mut self) -> Option<&mut u32> {
         match self {
             Self::Help { top } | Self::Prompt { top, .. } | Self::Text { top, .. } => Some(top),
+            Self::Doctor(ward) => Some(&mut ward.top),
             Self::Sessions(_) | Self::Picker(_) | Self::Inspector(_) => None,
         }
     }

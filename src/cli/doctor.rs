@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::doctor::{self, Order, Progress};
-use crate::domain::examination::{Check, Examination, Finding, Layer, Position, Verdict};
+use crate::domain::examination::{Check, Examination, Layer, Position, Verdict};
 use crate::text::sanitize_line;
 
 use super::exit::{self, Exit, Stop};
@@ -46,7 +46,7 @@ pub(super) fn run(args: &DoctorArgs, order: &Order<'_>, mut out: impl Write) -> 
         let Progress::Found(finding) = progress else {
             return true;
         };
-        if live && let Err(stop) = exit::print("what was found", &line(finding), &mut out) {
+        if live && let Err(stop) = exit::print("what was found", &finding.to_string(), &mut out) {
             failure = Some(stop);
         }
         failure.is_none()
@@ -97,22 +97,6 @@ impl Waiting {
             self.shown = words;
         }
     }
-}
-
-/// A finding: verdict, check and evidence, and the remedy beneath.
-fn line(finding: &Finding) -> String {
-    let Finding {
-        check,
-        verdict,
-        evidence,
-        remedy,
-    } = finding;
-    let mut line = format!("{verdict:8} {:11} {evidence}\n", check.name());
-    if !remedy.is_empty() {
-        // A string takes everything.
-        let _ = writeln!(line, "{:20} -> {remedy}", "");
-    }
-    line
 }
 
 fn sum(found: &Examination) -> String {
@@ -172,23 +156,4 @@ fn as_json(order: &Order<'_>, found: &Examination, deep: bool) -> serde_json::Va
         object.insert("layers".to_owned(), json!(found.layers));
     }
     object
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_finding_is_a_line_and_its_remedy_another() {
-        let finding = Finding {
-            check: Check::Weights,
-            verdict: Verdict::Failed,
-            evidence: "'a' has 2 values".to_owned(),
-            remedy: "get another".to_owned(),
-        };
-        insta::assert_snapshot!(line(&finding), @r"
-        failed   weights     'a' has 2 values
-                             -> get another
-        ");
-    }
 }

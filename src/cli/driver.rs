@@ -1,8 +1,9 @@
 //! The core without a screen: what happens goes in, and what it decides is carried out. Shared by the chat line by line and by a
 //! question asked in a session.
 
+use crate::app::ward::Word;
 use crate::app::{Effect, Msg, State, update};
-use crate::domain::inference::{Command, Event};
+use crate::domain::inference::{Command, Event, LoadOptions, TurnId};
 use crate::domain::session::StoreEvent;
 use crate::engine::EngineHandle;
 use crate::run::{self, Clock, Gate, Keeper, Lister, Loader};
@@ -120,6 +121,7 @@ impl<'a> Driver<'a> {
                     let found = (self.lister)();
                     self.happened(Msg::Shelf(Ok(found)));
                 }
+                Effect::Examine { turn, name, options } => self.examine(turn, name.as_deref(), &options),
                 Effect::ReadFile(path) => {
                     let read = run::read_attachment(&path, &self.engine.counter);
                     self.happened(Msg::Attached(read));
@@ -131,6 +133,21 @@ impl<'a> Driver<'a> {
                 | Effect::Redraw
                 | Effect::Suspend => {}
             }
+        }
+    }
+
+    /// Has a model examined, and waits for what is found.
+    fn examine(&mut self, turn: TurnId, name: Option<&str>, options: &LoadOptions) {
+        let mut words = Vec::new();
+        match (self.loader)(name) {
+            Ok(source) => run::examine(&source, options, &mut |word| {
+                words.push(word);
+                true
+            }),
+            Err(failure) => words.push(Word::Failed(failure.message)),
+        }
+        for word in words {
+            self.happened(Msg::Examined(turn, Box::new(word)));
         }
     }
 

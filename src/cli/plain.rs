@@ -159,6 +159,11 @@ impl Plain<'_> {
         print(&news.concat())?;
         match self.driver.state.screen.overlay.take() {
             Some(Overlay::Text { title, text, .. }) => print(&format!("{}\n{}\n> ", sanitize(&title), sanitize(&text))),
+            Some(Overlay::Doctor(ward)) if ward.end.is_some() => {
+                let words = ward.end.and_then(Result::err).unwrap_or_default();
+                let lines: String = ward.findings.iter().map(ToString::to_string).collect();
+                print(&format!("{}{}\n> ", sanitize(&lines), sanitize(&words)))
+            }
             Some(Overlay::Prompt {
                 prompt: Some(prompt), ..
             }) => {

@@ -162,6 +162,17 @@ pub struct Finding {
     pub remedy: String,
 }
 
+impl fmt::Display for Finding {
+    /// Verdict, check and evidence in a line, and the remedy in another.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:8} {:11} {}", self.verdict, self.check.name(), self.evidence)?;
+        if self.remedy.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "{:20} -> {}", "", self.remedy)
+    }
+}
+
 /// What the model computed behind a token of the text that it was examined with.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Position {
@@ -212,5 +223,32 @@ impl Examination {
             .iter()
             .filter(|finding| finding.verdict == verdict)
             .count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn a_finding_is_a_line_and_its_remedy_another() {
+        let finding = Finding {
+            check: Check::Weights,
+            verdict: Verdict::Failed,
+            evidence: "'a' has 2 values".to_owned(),
+            remedy: "get another".to_owned(),
+        };
+        let lines = "failed   weights     'a' has 2 values\n                     -> get another\n";
+        assert_eq!(finding.to_string(), lines);
+        let found = Examination {
+            findings: vec![finding],
+            ..Examination::default()
+        };
+        assert_eq!(
+            (found.verdict(), found.count(Verdict::Failed), found.count(Verdict::Ok)),
+            (Verdict::Failed, 1, 0)
+        );
     }
 }

@@ -9,6 +9,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::spawn_blocking;
 
 use crate::app::state::Looks;
+use crate::app::ward::Word;
 use crate::app::{Keepable, Msg};
 use crate::config::from_home;
 use crate::domain::Preset;
@@ -22,6 +23,7 @@ use crate::ui::{Keymap, Theme};
 
 use super::attach;
 use super::editor::Editor;
+use super::examine;
 use super::grammar::read_grammar;
 use super::happening::Happening;
 
@@ -235,6 +237,22 @@ impl Reach {
     pub(super) fn count(&self, counter: Counter, revision: u64, text: String) {
         let work = move || Happening::Counted(counter.count(&text).map(|tokens| (revision, tokens)));
         self.apart(work, Happening::Counted(None));
+    }
+
+    /// Has a model found and examined; what comes of it is told as [`Msg::Examined`].
+    pub(super) fn examine(&self, turn: TurnId, name: Option<String>, options: LoadOptions) {
+        let (loader, cancel, to) = (Arc::clone(&self.loader), self.cancel.clone(), self.to.clone());
+        let failed = move |words| examine::told(turn, Word::Failed(words));
+        let otherwise = failed("the examination came to an unexpected end: the log says more".to_owned());
+        let work = move || match loader(name.as_deref()) {
+            Ok(source) => {
+                examine::examine(&source, &options, (turn, &cancel), &to);
+                // All was told.
+                Happening::Written
+            }
+            Err(failure) => failed(failure.message),
+        };
+        self.apart(work, otherwise);
     }
 
     /// Has the model that was found loaded, or tells why there is none.

@@ -312,7 +312,7 @@ impl<S: Surface> Shell<S> {
         let loading = matches!(self.state.engine, Engine::Loading { .. });
         let state = &self.state;
         let aside = state.replay.is_some() || state.titling.is_some() || state.resuming.is_some();
-        let opening = state.keeping.opening.is_some();
+        let opening = state.keeping.opening.is_some() || state.examining.is_some();
         let listing = match &state.screen.overlay {
             Some(Overlay::Sessions(list)) => !list.there || list.searching,
             Some(Overlay::Picker(list)) => list.waiting.is_some(),
@@ -511,6 +511,7 @@ impl<S: Surface> Shell<S> {
                     queue.push_back(Msg::Edited(self.screen.draft()));
                 }
                 Effect::ListModels => self.reach.list(),
+                Effect::Examine { turn, name, options } => self.reach.examine(turn, name, options),
                 Effect::ReadFile(path) => self.reach.attach(path, self.counter.clone()),
                 Effect::EditOutside(text) => self.lend(text),
                 Effect::ReadGrammar { path, form } => self.reach.read_grammar(path, form),

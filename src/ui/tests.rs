@@ -15,7 +15,9 @@ use crate::app::notice::Level;
 use crate::app::sessions::{SessionList, Typed};
 use crate::app::state::{Engine, Options, Overlay, Phase, ViewInfo};
 use crate::app::tuning::Tuning;
+use crate::app::ward::Word;
 use crate::app::{Action, CommandId, Msg, update};
+use crate::domain::examination::{Check, Finding, Verdict};
 use crate::domain::inference::{
     Candidate, Event, Failure, FailureKind, Finish, LoadStep, ModelInfo, Part, PrefillProgress, PromptToken,
     PromptView, Report, Said, Stats, Token, TurnId,
@@ -291,6 +293,51 @@ fn what_lies_over_the_transcript_covers_it() {
     });
     at_every_size("prompt", &state);
     insta::assert_snapshot!("prompt_80_roles", roles(&state, 80, 24));
+}
+
+#[test]
+fn an_examination() {
+    let mut state = ready();
+    let tell = |state: &mut State, msg| drop(update(state, msg));
+    tell(&mut state, Msg::Action(Action::Run(CommandId::Doctor)));
+    let turn = state.turn;
+    let finding = |check, verdict, evidence: &str, remedy: &str| {
+        Word::Found(Finding {
+            check,
+            verdict,
+            evidence: evidence.to_owned(),
+            remedy: remedy.to_owned(),
+        })
+    };
+    let remedy = "get a conversion in which both agree, for without it words come out that nobody can have been taught";
+    for word in [
+        finding(Check::File, Verdict::Ok, "llama Q8_0, 56 tensors within 6.0 MiB", ""),
+        finding(
+            Check::Vocabulary,
+            Verdict::Failed,
+            "4389 rows for 4096 tokens: 293 rows name no token",
+            remedy,
+        ),
+        finding(
+            Check::Merges,
+            Verdict::NotApplicable,
+            "this tokenizer does not merge pairs",
+            "",
+        ),
+        finding(
+            Check::Weights,
+            Verdict::Warning,
+            "'blk.4.attn_v.weight' holds nothing but zeros",
+            "download it again",
+        ),
+        Word::Part(Check::Load, 0.4),
+    ] {
+        tell(&mut state, Msg::Examined(turn, Box::new(word)));
+    }
+    at_every_size("examination", &state);
+    insta::assert_snapshot!("examination_80_roles", roles(&state, 80, 24));
+    tell(&mut state, Msg::Examined(turn, Box::new(Word::Over)));
+    at_every_size("examination_over", &state);
 }
 
 /// The panel over a talk, with titles that would do harm if they could.

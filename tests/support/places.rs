@@ -7,7 +7,9 @@ use quipu::app::picker::{Choice, Pick, Picker};
 use quipu::app::sessions::{SessionList, Typed};
 use quipu::app::state::{Engine, Options, Overlay};
 use quipu::app::tuning::Tuning;
+use quipu::app::ward::Word;
 use quipu::app::{Action, CommandId, Msg, State, update};
+use quipu::domain::examination::{Check, Finding, Verdict};
 use quipu::domain::inference::{
     Candidate, Event, Failure, FailureKind, Finish, ModelInfo, PromptToken, PromptView, Report, Said, Stats, Token,
     TurnId,
@@ -25,7 +27,7 @@ use ratatui::buffer::Buffer;
 pub const SIZES: [(u16, u16); 4] = [(120, 40), (80, 24), (40, 12), (23, 7)];
 
 /// Every place that shows a text which is not ours.
-pub const PLACES: usize = 14;
+pub const PLACES: usize = 15;
 
 /// A program that shows `text` in one of the [`PLACES`].
 pub fn state_with(place: usize, text: &str) -> State {
@@ -107,21 +109,8 @@ pub fn state_with(place: usize, text: &str) -> State {
             tell(&mut state, Msg::Action(Action::Run(CommandId::Raw)));
         }
         11 => inspected(&mut state, text),
-        12 => {
-            tell(&mut state, Msg::Action(Action::Run(CommandId::Models)));
-            let model = |facts| Shelved {
-                name: own(),
-                label: own(),
-                facts,
-            };
-            let facts = Facts {
-                architecture: own(),
-                quantization: own(),
-                ..Facts::default()
-            };
-            let models = vec![model(Ok(facts)), model(Err(own()))];
-            tell(&mut state, Msg::Shelf(Ok(Shelf { models, free: None })));
-        }
+        12 => shelved(&mut state, text),
+        13 => examined(&mut state, text),
         _ => {
             tell(&mut state, Msg::Edited(format!("/theme {text}")));
             state.looks.themes = vec![own()];
@@ -154,6 +143,38 @@ fn inspected(state: &mut State, text: &str) {
     let turn = state.turn;
     tell(state, Msg::Engine(Event::Token { turn, said }));
     tell(state, Msg::Action(Action::Run(CommandId::Inspect)));
+}
+
+/// Lists models of which everything is `text`.
+fn shelved(state: &mut State, text: &str) {
+    tell(state, Msg::Action(Action::Run(CommandId::Models)));
+    let model = |facts| Shelved {
+        name: text.to_owned(),
+        label: text.to_owned(),
+        facts,
+    };
+    let facts = Facts {
+        architecture: text.to_owned(),
+        quantization: text.to_owned(),
+        ..Facts::default()
+    };
+    let models = vec![model(Ok(facts)), model(Err(text.to_owned()))];
+    tell(state, Msg::Shelf(Ok(Shelf { models, free: None })));
+}
+
+/// Has the model examined, of which only `text` can be said.
+fn examined(state: &mut State, text: &str) {
+    tell(state, Msg::Action(Action::Run(CommandId::Doctor)));
+    let finding = Finding {
+        check: Check::Load,
+        verdict: Verdict::Failed,
+        evidence: text.to_owned(),
+        remedy: text.to_owned(),
+    };
+    let turn = state.turn;
+    for word in [Word::Found(finding), Word::Failed(text.to_owned())] {
+        tell(state, Msg::Examined(turn, Box::new(word)));
+    }
 }
 
 fn sessions(text: &str) -> SessionList {

@@ -72,6 +72,8 @@ pub enum CommandId {
     Overflow,
     /// Walk the tokens of an answer.
     Inspect,
+    /// Examine the model.
+    Doctor,
     /// Show what repeats, and the ways out of a loop; or what is done about one.
     Loop,
     /// Show or change whether and how long models think.

@@ -235,6 +235,13 @@ pub const COMMANDS: &[Command] = &[
         Group::View,
     ),
     Command::new(
+        CommandId::Doctor,
+        "doctor",
+        "",
+        "examine the model: file, tokenizer, template, numbers, KV cache, speed",
+        Group::Model,
+    ),
+    Command::new(
         CommandId::Loop,
         "loop",
         "[pause|warn|off]",

@@ -6,9 +6,11 @@ use crate::app::state::{Overlay, State};
 use crate::domain::sampling::GrammarForm;
 use crate::domain::session::Which;
 
+use CommandId::{Grammar, Preset, SavePreset, Schema, Seed, Set, StopAt, Tune};
+
 use super::{
-    Outcome, Refusal, answer, attach, caught, compact, copy, describe, escape, find, inspect, model, persona, pick,
-    prompt, replay, sampling, select, session, sessions, shelf, stats, talk, thinking, tune, window,
+    Outcome, Refusal, answer, attach, caught, compact, copy, describe, doctor, escape, find, inspect, model, persona,
+    pick, prompt, replay, sampling, select, session, sessions, shelf, stats, talk, thinking, tune, window,
 };
 
 /// Runs a command with these arguments, trimmed.
@@ -44,14 +46,7 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         CommandId::Export => describe::export(state, args),
         CommandId::Import => describe::import(state, args),
         CommandId::Delete => describe::delete(state),
-        CommandId::Set => sampling::set(state, args),
-        CommandId::Tune => Ok(tune::toggle(state)),
-        CommandId::Preset => sampling::preset(state, args),
-        CommandId::SavePreset => sampling::save_preset(state, args),
-        CommandId::Grammar => Ok(sampling::grammar(state, GrammarForm::Gbnf, args)),
-        CommandId::Schema => Ok(sampling::grammar(state, GrammarForm::JsonSchema, args)),
-        CommandId::Seed => sampling::set(state, &format!("seed {args}")),
-        CommandId::StopAt => sampling::set(state, &format!("stop {args}")),
+        Set | Tune | Preset | SavePreset | Grammar | Schema | Seed | StopAt => draw(state, id, args),
         CommandId::Model => model::command(state, args),
         CommandId::Models => Ok(shelf::open(state)),
         CommandId::Unload => model::unload(state),
@@ -59,6 +54,7 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         CommandId::Template => window::reload_with(state, "template", args),
         CommandId::Overflow => window::overflow(state, args),
         CommandId::Inspect => inspect::open(state),
+        CommandId::Doctor => doctor::open(state),
         CommandId::Loop => caught::caught(state, args),
         CommandId::Thinking => thinking::command(state, args),
         CommandId::Copy => copy::copy(state, args),
@@ -70,6 +66,20 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
             Ok(Vec::new())
         }
         CommandId::Quit => Ok(escape::quit(state, 0)),
+    }
+}
+
+/// What has to do with how tokens are drawn.
+fn draw(state: &mut State, id: CommandId, args: &str) -> Outcome {
+    match id {
+        CommandId::Tune => Ok(tune::toggle(state)),
+        CommandId::Preset => sampling::preset(state, args),
+        CommandId::SavePreset => sampling::save_preset(state, args),
+        CommandId::Grammar => Ok(sampling::grammar(state, GrammarForm::Gbnf, args)),
+        CommandId::Schema => Ok(sampling::grammar(state, GrammarForm::JsonSchema, args)),
+        CommandId::Seed => sampling::set(state, &format!("seed {args}")),
+        CommandId::StopAt => sampling::set(state, &format!("stop {args}")),
+        _ => sampling::set(state, args),
     }
 }
 

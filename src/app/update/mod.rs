@@ -11,6 +11,7 @@ mod compact;
 mod composer;
 mod copy;
 pub mod describe;
+mod doctor;
 mod drafts;
 mod engine;
 mod escape;
@@ -92,6 +93,7 @@ impl Refusal {
 )]
 pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
     let mut effects = decide(state, msg);
+    doctor::let_go(state, &mut effects);
     session::keep(state, &mut effects);
     drafts::keep(state, &mut effects);
     effects
@@ -126,6 +128,7 @@ fn decide(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::Attached(read) => return attach::attached(state, read),
         Msg::EditedOutside(edited) => return composer::edited_outside(state, edited),
         Msg::Counted(revision, tokens) => state.draft.tokens = Some((revision, tokens)),
+        Msg::Examined(turn, word) => doctor::told(state, turn, *word),
         Msg::Copied(words) => copy::copied(state, words),
         Msg::Terminate(signal) => return escape::terminate(state, signal),
     }

@@ -434,6 +434,7 @@ fn check_effects(state: &State, seen: &mut Seen, effects: &[Effect]) -> Result<(
             | Effect::SetDraft(_)
             | Effect::Fold(_)
             | Effect::ListModels
+            | Effect::Examine { .. }
             | Effect::ReadFile(_)
             | Effect::EditOutside(_)
             | Effect::ReadGrammar { .. }

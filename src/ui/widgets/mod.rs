@@ -1,6 +1,7 @@
 //! What is on the screen, one file for each thing. All of them read the state and draw; none keeps anything but rendered text.
 
 pub(super) mod completion;
+mod doctor;
 mod field;
 pub(super) mod figures;
 pub(super) mod finding;

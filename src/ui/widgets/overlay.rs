@@ -10,6 +10,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear};
 
 use crate::app::state::Overlay;
+use crate::domain::examination::Check;
 use crate::domain::inference::TurnId;
 use crate::text::{sanitize, sanitize_line};
 use crate::ui::keymap::Keymap;
@@ -17,7 +18,7 @@ use crate::ui::markdown::wrap::{Piece, Prefix, columns, wrap};
 use crate::ui::theme::{Role, Theme};
 use crate::ui::view::Look;
 
-use super::{help, prompt};
+use super::{doctor, help, prompt};
 
 /// Widest that an overlay gets: longer lines are hard to read.
 const WIDEST: u16 = 100;
@@ -45,6 +46,8 @@ enum Content {
     /// A request for a prompt, which is answered once or not yet.
     Prompt(TurnId, bool),
     Text(String),
+    /// An examination, what is checked now, how much was found, and whether it is over.
+    Doctor(TurnId, Option<(Check, Option<f32>)>, usize, bool),
 }
 
 impl Content {
@@ -53,6 +56,7 @@ impl Content {
             Overlay::Help { .. } => Self::Help(look.keymap.clone()),
             Overlay::Prompt { turn, prompt, .. } => Self::Prompt(*turn, prompt.is_some()),
             Overlay::Text { text, .. } => Self::Text(text.clone()),
+            Overlay::Doctor(ward) => Self::Doctor(ward.turn, ward.now, ward.findings.len(), ward.end.is_some()),
             // Drawn by itself.
             Overlay::Sessions(_) | Overlay::Picker(_) | Overlay::Inspector(_) => Self::Text(String::new()),
         }
@@ -66,6 +70,7 @@ impl Content {
                 (*request, *there) == (*turn, prompt.is_some())
             }
             (Self::Text(laid), Overlay::Text { text, .. }) => laid == text,
+            (Self::Doctor(..), Overlay::Doctor(_)) => *self == Self::of(overlay, look),
             _ => false,
         }
     }
@@ -91,6 +96,7 @@ impl Cache {
             Overlay::Help { .. } => "keys and commands".into(),
             Overlay::Prompt { .. } => "the exact prompt".into(),
             Overlay::Text { title, .. } => sanitize_line(title),
+            Overlay::Doctor(ward) => format!("examining {}", sanitize_line(&ward.model)).into(),
             Overlay::Sessions(_) | Overlay::Picker(_) | Overlay::Inspector(_) => "".into(),
         };
         let lines = self.lines(overlay, look, room);
@@ -114,6 +120,7 @@ fn lay_out(overlay: &Overlay, look: Look<'_>, room: usize) -> Vec<Line<'static>>
         Overlay::Help { .. } => help::lines(look, room),
         Overlay::Prompt { prompt, .. } => prompt::lines(prompt.as_ref(), look, room),
         Overlay::Text { text, .. } => plain(&sanitize(text), look.theme.style(Role::Overlay), room),
+        Overlay::Doctor(ward) => doctor::lines(ward, look, room),
         Overlay::Sessions(_) | Overlay::Picker(_) | Overlay::Inspector(_) => Vec::new(),
     }
 }

@@ -80,7 +80,7 @@ fn over(overlay: &Overlay) -> &'static [(Action, &'static str)] {
             (Action::Take, "go on from it"),
             (Action::Walk(Walk::Shade), "shade"),
         ],
-        Overlay::Help { .. } | Overlay::Prompt { .. } | Overlay::Text { .. } => &[
+        Overlay::Help { .. } | Overlay::Prompt { .. } | Overlay::Doctor(_) | Overlay::Text { .. } => &[
             (Action::Escape, "close"),
             (Action::PageDown, "page down"),
             (Action::PageUp, "page up"),
