@@ -162,6 +162,11 @@ pub const ACTIONS: &[(Action, &str, &str)] = &[
     (Action::Walk(Walk::First), "token-first", "the first token"),
     (Action::Walk(Walk::Last), "token-last", "the last token"),
     (
+        Action::Walk(Walk::Unsure),
+        "token-unsure",
+        "the next of the tokens that the model was least sure of",
+    ),
+    (
         Action::Walk(Walk::Shade),
         "shade",
         "shade tokens by probability or by entropy",

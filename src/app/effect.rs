@@ -2,6 +2,7 @@
 
 use crate::domain::Preset;
 use crate::domain::inference::{Command, LoadOptions, TurnId};
+use crate::domain::inspection::Record;
 use crate::domain::sampling::GrammarForm;
 use crate::domain::session::StoreCommand;
 
@@ -37,6 +38,9 @@ pub enum Effect {
         /// How to load it.
         options: LoadOptions,
     },
+    /// Write the tokens of an answer to a new file, as its name ends in `.json` or `.csv`; it comes back as
+    /// [`super::Msg::Wrote`].
+    WriteTokens(String, Box<Record>),
     /// Read the file of a grammar; it comes back as [`super::Msg::Grammar`].
     ReadGrammar {
         /// The file, as the person typed it.

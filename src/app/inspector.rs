@@ -3,6 +3,9 @@
 
 use crate::domain::MessageId;
 
+/// How many tokens count as those that the model was least sure of.
+pub const UNSURE: usize = 5;
+
 /// The walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inspector {
@@ -31,6 +34,8 @@ pub enum Walk {
     First,
     /// Go to the last token.
     Last,
+    /// Go to one of the tokens that the model was least sure of: to the least of them first.
+    Unsure,
     /// Shade the tokens by the other measure.
     Shade,
 }

@@ -74,6 +74,8 @@ pub enum Msg {
     Counted(u64, u32),
     /// The doctor told something of the examination of this turn.
     Examined(TurnId, Box<Word>),
+    /// A file was written, or could not be, in words.
+    Wrote(Result<String, String>),
     /// What was to be on the clipboard is, or is not, in words.
     Copied(Result<String, String>),
     /// The process was asked to end by this signal's number, or the terminal went away.

@@ -121,6 +121,7 @@ impl<'a> Driver<'a> {
                     let found = (self.lister)();
                     self.happened(Msg::Shelf(Ok(found)));
                 }
+                Effect::WriteTokens(path, record) => self.happened(Msg::Wrote(run::write_tokens(&path, &record))),
                 Effect::Examine { turn, name, options } => self.examine(turn, name.as_deref(), &options),
                 Effect::ReadFile(path) => {
                     let read = run::read_attachment(&path, &self.engine.counter);

@@ -395,10 +395,29 @@ pub struct Report {
     pub generation: u32,
     /// The token's own bytes, which may be a part of a character; none for a control token.
     pub bytes: Vec<u8>,
+    /// Whether it was put in and not drawn: then nothing else of it is known.
+    #[serde(default)]
+    pub put_in: bool,
     /// How many candidates each stage left, in the order in which they ran.
     pub kept: Vec<(Stage, u32)>,
     /// The likeliest before any stage, and the token itself where it is not among them.
     pub candidates: Vec<Candidate>,
+}
+
+impl Report {
+    /// The place of a token that was put in.
+    pub fn put_in(token: Token, text: impl Into<String>) -> Self {
+        let candidate = Candidate {
+            token,
+            text: text.into(),
+            ..Candidate::default()
+        };
+        Self {
+            put_in: true,
+            candidates: vec![candidate],
+            ..Self::default()
+        }
+    }
 }
 
 /// A token that could have been said.

@@ -1,7 +1,9 @@
 //! An answer token by token: what each says, what it was drawn from, and what they come to together. Only what was kept of an answer is
 //! looked at, so that one of last week tells the same.
 
-use super::conversation::Answer;
+use serde::Serialize;
+
+use super::conversation::{Answer, Take};
 use super::inference::{Change, Report, Token};
 use super::sampling::Sampling;
 
@@ -19,7 +21,7 @@ pub struct Piece<'a> {
 }
 
 /// What the tokens of an answer come to.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
     /// How many there are.
     pub tokens: usize,
@@ -48,16 +50,66 @@ pub fn pieces(answer: &Answer) -> Vec<Piece<'_>> {
         .collect()
 }
 
-/// What they come to; `None` where there are none.
+/// All that is known of an answer's tokens, for a file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Record {
+    /// The model's name.
+    pub model: String,
+    /// What the tokens come to, where some were drawn.
+    pub summary: Option<Summary>,
+    /// The requests that the answer came of, with the settings in force.
+    pub takes: Vec<Take>,
+    /// Token by token.
+    pub tokens: Vec<Entry>,
+}
+
+/// A token of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Entry {
+    /// Its place in the answer, from 0.
+    pub place: usize,
+    /// The id.
+    pub token: Token,
+    /// Its text, lossy where it is part of a character.
+    pub text: String,
+    /// What it was drawn from.
+    pub report: Report,
+}
+
+/// All that is known of an answer's tokens.
+pub fn record(answer: &Answer) -> Record {
+    let pieces = pieces(answer);
+    Record {
+        model: answer.model_name.clone(),
+        summary: summary(&pieces),
+        takes: answer.takes.clone(),
+        tokens: pieces
+            .iter()
+            .map(|piece| Entry {
+                place: piece.place,
+                token: piece.token,
+                text: piece.text.to_owned(),
+                report: piece.report.clone(),
+            })
+            .collect(),
+    }
+}
+
+/// Those that were drawn and not put in.
+fn drawn<'p, 'a>(pieces: &'p [Piece<'a>]) -> impl Iterator<Item = &'p Piece<'a>> {
+    pieces.iter().filter(|piece| !piece.report.put_in)
+}
+
+/// What those of them come to that were drawn; `None` where none was.
 pub fn summary(pieces: &[Piece<'_>]) -> Option<Summary> {
-    let tokens = pieces.len();
+    let tokens = drawn(pieces).count();
     if tokens == 0 {
         return None;
     }
     // A probability too small for its type is small all the same.
     let log = |piece: &Piece<'_>| f64::from(piece.report.probability.max(f32::MIN_POSITIVE)).ln();
-    let log_probability = pieces.iter().map(log).sum::<f64>() / tokens as f64;
-    let changed = pieces.iter().filter(|piece| piece.report.rank > 0).count();
+    let log_probability = drawn(pieces).map(log).sum::<f64>() / tokens as f64;
+    let changed = drawn(pieces).filter(|piece| piece.report.rank > 0).count();
     Some(Summary {
         tokens,
         log_probability,
@@ -68,7 +120,7 @@ pub fn summary(pieces: &[Piece<'_>]) -> Option<Summary> {
 
 /// The indexes of the tokens that the model was least sure of, those first; at most so many.
 pub fn least_certain(pieces: &[Piece<'_>], most: usize) -> Vec<usize> {
-    let mut places: Vec<usize> = (0..pieces.len()).collect();
+    let mut places: Vec<usize> = (0..pieces.len()).filter(|at| !pieces[*at].report.put_in).collect();
     places.sort_by(|a, b| pieces[*a].report.probability.total_cmp(&pieces[*b].report.probability));
     places.truncate(most);
     places

@@ -15,6 +15,7 @@ use crate::config::from_home;
 use crate::domain::Preset;
 use crate::domain::counter::Counter;
 use crate::domain::inference::{Cancel, Command, Event, Failure, FailureKind, LoadOptions, ModelSource, TurnId};
+use crate::domain::inspection::Record;
 use crate::domain::sampling::GrammarForm;
 use crate::domain::session::{StoreCommand, StoreEvent};
 use crate::domain::shelf::Shelf;
@@ -26,6 +27,7 @@ use super::editor::Editor;
 use super::examine;
 use super::grammar::read_grammar;
 use super::happening::Happening;
+use super::token_file;
 
 /// Finds the model of this name (`None` is the one in the settings, or the built-in one) and checks its file. May take its
 /// time: it is called on a thread of its own.
@@ -199,6 +201,13 @@ impl Reach {
     pub(super) fn settle(&self) {
         let settler = Arc::clone(&self.settler);
         self.apart(move || Happening::Settled(settler().map(Box::new)), Happening::Written);
+    }
+
+    /// Writes tokens to a file; it is told as [`Msg::Wrote`].
+    pub(super) fn write_tokens(&self, path: String, record: Box<Record>) {
+        let told = |wrote| Happening::Message(Box::new(Msg::Wrote(wrote)));
+        let failed = Err("writing came to an unexpected end".to_owned());
+        self.apart(move || told(token_file::write(&path, &record)), told(failed));
     }
 
     /// Looks for models; they are told as [`Msg::Shelf`].

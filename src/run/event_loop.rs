@@ -511,6 +511,7 @@ impl<S: Surface> Shell<S> {
                     queue.push_back(Msg::Edited(self.screen.draft()));
                 }
                 Effect::ListModels => self.reach.list(),
+                Effect::WriteTokens(path, record) => self.reach.write_tokens(path, record),
                 Effect::Examine { turn, name, options } => self.reach.examine(turn, name, options),
                 Effect::ReadFile(path) => self.reach.attach(path, self.counter.clone()),
                 Effect::EditOutside(text) => self.lend(text),

@@ -23,6 +23,7 @@ mod signals;
 mod stderr;
 mod surface;
 mod terminal;
+mod token_file;
 #[cfg(feature = "llama")]
 pub mod vault;
 mod watch;
@@ -58,6 +59,7 @@ pub use logging::Log;
 pub use screen::Screen;
 pub use signals::restore_terminal_now;
 pub use surface::{Headless, Surface};
+pub use token_file::write as write_tokens;
 
 use console::Console;
 use modes::Modes;

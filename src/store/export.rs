@@ -51,7 +51,14 @@ pub fn write(sessions: &[Whole], format: Format) -> Result<String, String> {
 /// # Errors
 /// In words.
 pub fn write_file(session: &Whole, path: &Path, format: Format) -> Result<(), String> {
-    let text = write(std::slice::from_ref(session), format)?;
+    write_new(path, write(std::slice::from_ref(session), format)?.as_bytes())
+}
+
+/// Writes a file that must not be there yet, for the person alone to read.
+///
+/// # Errors
+/// In words.
+pub fn write_new(path: &Path, content: &[u8]) -> Result<(), String> {
     let failed = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {
             format!(
@@ -63,9 +70,7 @@ pub fn write_file(session: &Whole, path: &Path, format: Format) -> Result<(), St
     };
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let mut file = made.map_err(failed)?;
-    file.write_all(text.as_bytes())
-        .and_then(|()| file.sync_all())
-        .map_err(failed)
+    file.write_all(content).and_then(|()| file.sync_all()).map_err(failed)
 }
 
 fn json(sessions: &[Whole]) -> Result<String, String> {

@@ -3,7 +3,7 @@
 use crate::domain::inference::Report;
 
 /// Begins what is packed here, so that another way of packing can be told from this one.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// Packs a trace; nothing, where there is none.
 pub(super) fn pack(trace: &[Report]) -> Result<Option<Vec<u8>>, postcard::Error> {

@@ -230,8 +230,8 @@ pub const COMMANDS: &[Command] = &[
     Command::new(
         CommandId::Inspect,
         "inspect",
-        "",
-        "walk the tokens of an answer, see what each was drawn from, and go on from another",
+        "[FILE]",
+        "walk the tokens of an answer, see what each was drawn from, and go on from another; or write them to FILE.json or FILE.csv",
         Group::View,
     ),
     Command::new(

@@ -53,7 +53,7 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         CommandId::Context => window::reload_with(state, "context", args),
         CommandId::Template => window::reload_with(state, "template", args),
         CommandId::Overflow => window::overflow(state, args),
-        CommandId::Inspect => inspect::open(state),
+        CommandId::Inspect => inspect::command(state, args),
         CommandId::Doctor => doctor::open(state),
         CommandId::Loop => caught::caught(state, args),
         CommandId::Thinking => thinking::command(state, args),

@@ -6,7 +6,9 @@ use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::state::{Engine, Phase, Running, State};
 use crate::domain::Thought;
-use crate::domain::inference::{Event, Failure, FailureKind, Finish, Part, PrefillProgress, Said, Stats, TurnId};
+use crate::domain::inference::{
+    Event, Failure, FailureKind, Finish, Part, PrefillProgress, Report, Said, Stats, TurnId,
+};
 
 use super::{answer, caught, compact, describe, model, prompt, record, replay, window};
 
@@ -95,9 +97,11 @@ fn token(state: &mut State, turn: TurnId, said: Said) -> Vec<Effect> {
         }
     }
     if let Some(token) = said.token {
+        let put_in = || Report::put_in(token, String::from_utf8_lossy(&said.bytes));
+        let report = said.report.map_or_else(put_in, |report| *report);
+        record::trace(answer, token, report, state.options.trace as usize);
         answer.tokens.push(token);
         answer.bytes.extend(said.bytes);
-        record::trace(answer, said.report, state.options.trace as usize);
         state.context_used = state.context_used.saturating_add(1);
     }
     caught::watch(state, said.token, said.part, &said.text)

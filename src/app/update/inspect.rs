@@ -1,41 +1,71 @@
 //! `/inspect`: walking the tokens of an answer, and going on from another candidate of one of them.
 
+use std::path::Path;
+
 use crate::app::effect::Effect;
-use crate::app::inspector::{Inspector, Shade, Walk};
+use crate::app::inspector::{Inspector, Shade, UNSURE, Walk};
 use crate::app::notice::Level;
 use crate::app::state::{Before, Overlay, State};
-use crate::domain::Answer;
 use crate::domain::inference::{Candidate, Token};
-use crate::domain::inspection::{Piece, pieces};
+use crate::domain::inspection::{Piece, least_certain, pieces, record};
+use crate::domain::{Answer, MessageId};
 
 use super::{Outcome, Refusal, answer, select};
 
 /// Tokens of a far step.
 const FAR: i64 = 10;
 
-/// Opens it on the answer that is meant, at its last token.
-pub(super) fn open(state: &mut State) -> Outcome {
-    if matches!(state.screen.overlay, Some(Overlay::Inspector(_))) {
-        state.screen.overlay = None;
-        return Ok(Vec::new());
+/// `/inspect`: opens it, or writes what there is to see to a file.
+pub(super) fn command(state: &mut State, path: &str) -> Outcome {
+    if path.is_empty() {
+        open(state)
+    } else {
+        write(state, path)
     }
+}
+
+/// Has all that is known of the tokens written to a file.
+fn write(state: &State, path: &str) -> Outcome {
+    let named = Path::new(path).extension().and_then(|end| end.to_str());
+    if !matches!(named, Some("json" | "csv")) {
+        let words = format!("'{path}' does not say how to write it: end it in .json or .csv");
+        return Err(Refusal::new(Level::Warn, words));
+    }
+    let id = traced(state)?;
+    let answer = state.conversation.get(id).and_then(|message| message.answer.as_ref());
+    let record = answer.map(|answer| Effect::WriteTokens(path.to_owned(), Box::new(record(answer))));
+    Ok(record.into_iter().collect())
+}
+
+/// The answer that is meant, where something is known of what it was drawn from.
+fn traced(state: &State) -> Result<MessageId, Refusal> {
     let refused = |words| Err(Refusal::new(Level::Info, words));
     let Some(id) = select::versioned(state) else {
         return refused("there is no answer to inspect yet");
     };
     let answer = state.conversation.get(id).and_then(|message| message.answer.as_ref());
-    let known = answer.map_or(0, |answer| answer.trace.len());
-    if known == 0 {
-        let words = if state.options.trace == 0 {
-            "nothing is kept of what tokens are drawn from: set 'trace' in the configuration to a number of candidates"
-        } else {
-            "what this answer was drawn from is not at hand: /replay makes it again, /retry another"
-        };
-        return refused(words);
+    if answer.is_some_and(|answer| answer.trace.iter().any(|report| !report.put_in)) {
+        return Ok(id);
     }
+    refused(if state.options.trace == 0 {
+        "nothing is kept of what tokens are drawn from: set 'trace' in the configuration to a number of candidates"
+    } else {
+        "what this answer was drawn from is not at hand: /replay makes it again, /retry another"
+    })
+}
+
+/// Opens it on the answer that is meant, at its last token.
+fn open(state: &mut State) -> Outcome {
+    if matches!(state.screen.overlay, Some(Overlay::Inspector(_))) {
+        state.screen.overlay = None;
+        return Ok(Vec::new());
+    }
+    let id = traced(state)?;
+    let answer = state.conversation.get(id).and_then(|message| message.answer.as_ref());
+    let known = answer.map_or(0, |answer| answer.trace.len());
     let mut inspector = Inspector {
         answer: id,
-        at: known - 1,
+        at: known.saturating_sub(1),
         candidate: 0,
         shade: Shade::default(),
     };
@@ -77,8 +107,24 @@ pub(super) fn act(state: &mut State, step: Walk) {
         Walk::On => walk(state, FAR),
         Walk::First => walk(state, i64::MIN),
         Walk::Last => walk(state, i64::MAX),
+        Walk::Unsure => unsure(state),
         Walk::Shade => shade(state),
     }
+}
+
+/// Goes to the least certain token, and from one of the least certain to the next.
+fn unsure(state: &mut State) {
+    let Some(mut open) = inspector(state).copied() else {
+        return;
+    };
+    let places = least_certain(&known(state, &open), UNSURE);
+    let next = places.iter().position(|at| *at == open.at).map_or(0, |here| here + 1);
+    let Some(at) = places.get(next).or(places.first()) else {
+        return;
+    };
+    open.at = *at;
+    open.candidate = said(state, &open);
+    state.screen.overlay = Some(Overlay::Inspector(Box::new(open)));
 }
 
 /// Goes so many tokens on; negative numbers go back.
@@ -221,6 +267,7 @@ mod tests {
     use crate::app::update::scene::{act, arrive, finish, last_notice, load_turn, ready, send};
     use crate::app::{CommandId, Msg, update};
     use crate::domain::inference::{Command, Event, Finish, GenerateRequest, Report, Said};
+    use crate::domain::inspection::summary;
 
     /// The candidates of every token: what was said, and what could have been.
     fn report(said: (i32, &str), other: (i32, &str)) -> Report {
@@ -292,6 +339,71 @@ mod tests {
         assert_eq!(inspector(&mut state).unwrap().shade, Shade::Entropy);
         act(&mut state, Action::Escape);
         assert_eq!(state.screen.overlay, None);
+    }
+
+    #[test]
+    fn the_least_certain_are_walked_from_the_least() {
+        let mut state = said();
+        // The second was the least likely.
+        let answer = state.conversation.messages().last().map(|message| message.id).unwrap();
+        let answer = state.conversation.get_mut(answer).unwrap().answer.as_mut().unwrap();
+        (answer.trace[1].probability, answer.trace[0].probability) = (0.01, 0.1);
+        for place in [1, 0, 2, 1] {
+            act(&mut state, Action::Walk(Walk::Unsure));
+            assert_eq!(at(&mut state).0, place);
+        }
+    }
+
+    #[test]
+    fn what_was_put_in_keeps_its_place_and_counts_for_nothing() {
+        let mut state = ready();
+        state.options.trace = 5;
+        send(&mut state, "hello");
+        let turn = answer::asked(&state).unwrap();
+        for (n, report) in [
+            (0, Some(report((0, "It"), (10, "That")))),
+            (1, None),
+            (2, Some(report((2, " so"), (12, " not")))),
+        ] {
+            let said = Said {
+                token: Some(Token(n)),
+                bytes: b" is".to_vec(),
+                text: " is".to_owned(),
+                report: report.map(Box::new),
+                ..Said::default()
+            };
+            update(&mut state, Msg::Engine(Event::Token { turn, said }));
+        }
+        let id = traced(&state).unwrap_or_else(|_| panic!("traced"));
+        let answer = state
+            .conversation
+            .get(id)
+            .and_then(|message| message.answer.as_ref())
+            .unwrap();
+        let seen: Vec<_> = pieces(answer)
+            .iter()
+            .map(|piece| (piece.place, piece.text, piece.report.put_in))
+            .collect();
+        assert_eq!(seen, [(0, "It", false), (1, " is", true), (2, " so", false)]);
+        assert_eq!(summary(&pieces(answer)).unwrap().tokens, 2);
+        assert_eq!(least_certain(&pieces(answer), 5), [0, 2]);
+    }
+
+    #[test]
+    fn tokens_are_written_as_the_file_is_named() {
+        let mut state = said();
+        act(&mut state, Action::Escape);
+        let effects = send(&mut state, "/inspect ~/tokens.csv");
+        let written = effects.iter().find_map(|effect| match effect {
+            Effect::WriteTokens(path, record) => Some((path.as_str(), record.tokens.len())),
+            _ => None,
+        });
+        assert_eq!(written, Some(("~/tokens.csv", 3)));
+        send(&mut state, "/inspect tokens.txt");
+        let words = "'tokens.txt' does not say how to write it: end it in .json or .csv";
+        assert_eq!(last_notice(&state).1, words);
+        update(&mut state, Msg::Wrote(Ok("3 tokens are in 'tokens.csv'".to_owned())));
+        assert_eq!(last_notice(&state), (Level::Info, "3 tokens are in 'tokens.csv'"));
     }
 
     /// What the engine is asked.

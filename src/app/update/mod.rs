@@ -129,6 +129,8 @@ fn decide(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::EditedOutside(edited) => return composer::edited_outside(state, edited),
         Msg::Counted(revision, tokens) => state.draft.tokens = Some((revision, tokens)),
         Msg::Examined(turn, word) => doctor::told(state, turn, *word),
+        Msg::Wrote(Ok(words)) => state.tell(Level::Info, words),
+        Msg::Wrote(Err(words)) => state.tell(Level::Error, words),
         Msg::Copied(words) => copy::copied(state, words),
         Msg::Terminate(signal) => return escape::terminate(state, signal),
     }

@@ -435,6 +435,7 @@ fn check_effects(state: &State, seen: &mut Seen, effects: &[Effect]) -> Result<(
             | Effect::Fold(_)
             | Effect::ListModels
             | Effect::Examine { .. }
+            | Effect::WriteTokens(..)
             | Effect::ReadFile(_)
             | Effect::EditOutside(_)
             | Effect::ReadGrammar { .. }

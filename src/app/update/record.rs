@@ -1,7 +1,7 @@
 //! The record of an answer: what it was asked for with and what changed on the way, so that the same can be asked again.
 
 use crate::app::state::{Phase, State};
-use crate::domain::inference::{Change, GenerateRequest, Report, TurnId};
+use crate::domain::inference::{Change, GenerateRequest, Report, Token, TurnId};
 use crate::domain::{Answer, Take};
 
 /// Begins the record of a request that is about to be made for the answer under way.
@@ -54,18 +54,17 @@ pub(super) fn changed(state: &mut State, turn: TurnId, at: u32, change: Change) 
 }
 
 /// Keeps what a token was drawn from: the likeliest `most` of the candidates, and the token itself.
-pub(super) fn trace(answer: &mut Answer, report: Option<Box<Report>>, most: usize) {
-    let Some(mut report) = report.filter(|_| most > 0) else {
+pub(super) fn trace(answer: &mut Answer, token: Token, mut report: Report, most: usize) {
+    if most == 0 {
         return;
-    };
-    let said = answer.tokens.last().copied();
+    }
     let mut place = 0;
     report.candidates.retain(|candidate| {
         place += 1;
-        place <= most || Some(candidate.token) == said
+        place <= most || candidate.token == token
     });
     report.bytes = Vec::new();
-    answer.trace.push(*report);
+    answer.trace.push(report);
 }
 
 /// Drops the bytes of an answer that is over where its text alone says the same.

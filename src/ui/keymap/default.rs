@@ -107,6 +107,7 @@ pub const DEFAULT: &[(Context, &str, Action)] = &[
     (Context::Inspect, "up", Action::LineUp),
     (Context::Inspect, "down", Action::LineDown),
     (Context::Inspect, "enter", Action::Take),
+    (Context::Inspect, "u", Action::Walk(Walk::Unsure)),
     (Context::Inspect, "s", Action::Walk(Walk::Shade)),
     (Context::Inspect, "q", Action::Escape),
     (Context::Inspect, "ctrl-c", Action::Escape),

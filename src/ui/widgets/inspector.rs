@@ -7,10 +7,10 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span, Text};
 
 use crate::app::State;
-use crate::app::inspector::{Inspector, Shade};
+use crate::app::inspector::{Inspector, Shade, UNSURE};
 use crate::domain::Answer;
 use crate::domain::inference::{Candidate, Report};
-use crate::domain::inspection::{Piece, Summary, pieces, settings, summary};
+use crate::domain::inspection::{Piece, Summary, least_certain, pieces, settings, summary};
 use crate::domain::sampling::{PARAMETERS, Sampling};
 use crate::text::sanitize_line;
 use crate::ui::markdown::wrap::{Piece as Words, Prefix, columns, shorten, wrap};
@@ -19,6 +19,7 @@ use crate::ui::view::Look;
 
 use super::notice;
 use super::overlay::boxed;
+use super::token::{in_line, visible};
 
 /// Columns from which on the candidates stand beside the tokens, and columns that they take then.
 const BESIDE: u16 = 90;
@@ -67,7 +68,7 @@ pub(in crate::ui) fn draw(inspector: &Inspector, state: &State, look: Look<'_>, 
     };
     said(&known, inspector, look, frame, tokens);
     if let Some(piece) = known.get(inspector.at) {
-        drawn_from(piece, answer, inspector, look, frame, of_one);
+        drawn_from(piece, (answer, &known), inspector, look, frame, of_one);
     }
 }
 
@@ -86,8 +87,21 @@ fn told(summary: &Summary, room: usize) -> Option<String> {
     words.into_iter().find(|words| columns(words) <= room)
 }
 
+/// The tokens that the model was least sure of.
+fn unsure(known: &[Piece<'_>]) -> String {
+    let named = least_certain(known, UNSURE).into_iter().map(|at| {
+        let Piece { text, report, .. } = known[at];
+        format!("{} {}", visible(text), percent(report.probability))
+    });
+    let named: Vec<_> = named.collect();
+    format!("least sure: {}", named.join(", "))
+}
+
 /// How a token is dressed. The more there was to choose from, the more it stands out, in colours and without.
 fn shade(report: &Report, by: Shade, look: Look<'_>) -> Style {
+    if report.put_in {
+        return look.theme.style(Role::Dim);
+    }
     let level = match by {
         Shade::Probability => UNLIKELY.iter().filter(|limit| report.probability < **limit).count(),
         Shade::Entropy => OPEN.iter().filter(|limit| report.entropy >= **limit).count(),
@@ -103,21 +117,13 @@ fn shade(report: &Report, by: Shade, look: Look<'_>) -> Style {
     }
 }
 
-/// A token's text as it is seen: nothing of it is hidden.
-fn seen(text: &str) -> String {
-    match text {
-        "" => "∅".to_owned(),
-        text => sanitize_line(&text.replace('\n', "⏎")).into_owned(),
-    }
-}
-
 /// The tokens, wrapped, around the selected one.
 fn said(known: &[Piece<'_>], inspector: &Inspector, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) {
     let width = usize::from(area.width).max(1);
     let mut lines: Vec<Vec<Span<'static>>> = vec![Vec::new()];
     let (mut used, mut line_of_it) = (0, 0);
     for (at, piece) in known.iter().enumerate() {
-        let text = shorten(&seen(piece.text), width);
+        let text = shorten(&in_line(piece.text), width);
         let taken = columns(&text);
         if used + taken > width {
             lines.push(Vec::new());
@@ -148,7 +154,7 @@ fn said(known: &[Piece<'_>], inspector: &Inspector, look: Look<'_>, frame: &mut 
 /// What a token was drawn from.
 fn drawn_from(
     piece: &Piece<'_>,
-    answer: &Answer,
+    (answer, known): (&Answer, &[Piece<'_>]),
     inspector: &Inspector,
     look: Look<'_>,
     frame: &mut Frame<'_>,
@@ -163,12 +169,16 @@ fn drawn_from(
         answer.tokens.len(),
         piece.token.0
     );
-    let figures = format!(
-        "{} · rank {} · entropy {:.2} bit",
-        percent(report.probability),
-        report.rank + 1,
-        report.entropy
-    );
+    let figures = if report.put_in {
+        "put in, not drawn".to_owned()
+    } else {
+        format!(
+            "{} · rank {} · entropy {:.2} bit",
+            percent(report.probability),
+            report.rank + 1,
+            report.entropy
+        )
+    };
     let wide = width.saturating_sub(2 * FIGURE + AFTER).clamp(TEXT.0, TEXT.1);
     let names = format!("{:wide$}{:>FIGURE$}{:>FIGURE$}  after", "", "logit", "before");
     let mut lines = vec![
@@ -193,7 +203,7 @@ fn drawn_from(
         .iter()
         .map(|(stage, left)| format!("{} {left}", stage.name()));
     let stages = stages.collect::<Vec<_>>().join(" › ");
-    for words in [stages, settings] {
+    for words in [stages, settings, unsure(known)] {
         if !words.is_empty() {
             lines.push(Line::default());
             lines.extend(wrap(&[Words::new(words, dim)], width, &Prefix::default()));
@@ -205,7 +215,7 @@ fn drawn_from(
 
 /// A candidate: its text, its logit, its share before any stage and after all, or what removed it.
 fn row(candidate: &Candidate, mark: char, wide: usize) -> String {
-    let text = shorten(&seen(&candidate.text), wide - 3);
+    let text = shorten(&visible(&candidate.text), wide - 3);
     let fill = " ".repeat((wide - 2).saturating_sub(columns(&text)));
     let after = match (candidate.after, candidate.removed) {
         (Some(after), _) => percent(after),

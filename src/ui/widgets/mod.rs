@@ -14,6 +14,7 @@ pub(super) mod picker;
 mod prompt;
 pub(super) mod sessions;
 pub(super) mod status;
+mod token;
 pub(super) mod tune;
 pub(super) mod welcome;
 pub(super) mod writing;

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
-use unicode_segmentation::UnicodeSegmentation;
 
 use crate::app::State;
 use crate::app::click::Click;
@@ -16,7 +15,7 @@ use crate::domain::Sampling;
 use crate::domain::outlook::{Outlook, Seen, outlook};
 use crate::domain::prospect::Prospect;
 use crate::domain::sampling::{PARAMETERS, Parameter};
-use crate::text::{sanitize, sanitize_line};
+use crate::text::sanitize_line;
 use crate::ui::hits::Hits;
 use crate::ui::markdown::wrap::{Piece, Prefix, columns, shorten, wrap};
 use crate::ui::theme::Role;
@@ -25,6 +24,7 @@ use crate::ui::view::Look;
 use super::field;
 use super::figures::gauge;
 use super::overlay::boxed;
+use super::token::visible;
 
 /// Columns of the panel.
 pub(in crate::ui) const WIDTH: u16 = 42;
@@ -304,18 +304,6 @@ fn bar(share: f32, cells: usize) -> String {
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
-/// A token's text with its blanks and line feeds to be seen.
-fn visible(text: &str) -> String {
-    let marked = text.replace('\n', "⏎").replace('\t', "⇥");
-    let clean = sanitize(&marked);
-    let begins = clean.len() - clean.trim_start_matches(' ').len();
-    let (blank, rest) = clean.split_at(begins);
-    let mut shown = "␣".repeat(blank.len());
-    let end = rest.trim_end_matches(' ');
-    shown.extend(end.graphemes(true));
-    shown + &"␣".repeat(rest.len() - end.len())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -326,13 +314,5 @@ mod tests {
             [bar(0.0, 4), bar(0.5, 4), bar(1.0, 4), bar(0.25 + 1.0 / 64.0, 2)],
             ["", "██", "████", "▌"]
         );
-    }
-
-    #[test]
-    fn what_cannot_be_seen_of_a_token_is_shown() {
-        assert_eq!(visible(" the"), "␣the");
-        assert_eq!(visible("\n\n"), "⏎⏎");
-        assert_eq!(visible("\u{1b}[31m"), "");
-        assert_eq!(visible("  "), "␣␣");
     }
 }
