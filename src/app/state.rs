@@ -71,6 +71,8 @@ pub struct State {
     pub options: Options,
     /// The name of the model that was asked for last; `None` is the one that the settings name.
     pub loaded: Option<String>,
+    /// The answer whose trace is being read, and what `/inspect` was given.
+    pub tracing: Option<(MessageId, String)>,
     /// The examination under way.
     pub examining: Option<TurnId>,
     /// Which part of the conversation the model saw last.

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::conversation::{Changes, Conversation, MessageId};
+use super::inference::Report;
 use super::role::Role;
 
 /// A session's number in the store; given out once.
@@ -228,6 +229,15 @@ pub enum StoreCommand {
         /// The conversation.
         key: SessionKey,
     },
+    /// Tell what an answer of a session was drawn from, which is not read with the session.
+    Trace {
+        /// The conversation.
+        key: SessionKey,
+        /// The session that it is.
+        session: SessionId,
+        /// The answer.
+        message: MessageId,
+    },
     /// Tell all sessions.
     List {
         /// Told back with the answer.
@@ -326,6 +336,15 @@ pub enum StoreEvent {
         key: SessionKey,
         /// What was read.
         opened: Result<Box<Opened>, NotOpened>,
+    },
+    /// What an answer was drawn from; empty where that was not kept, or no longer.
+    Traced {
+        /// The conversation that asked.
+        key: SessionKey,
+        /// The answer.
+        message: MessageId,
+        /// Token by token.
+        trace: Vec<Report>,
     },
     /// The sessions that there are.
     Listed {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
-use crate::domain::inference::Token;
+use crate::domain::inference::{Report, Token};
 use crate::domain::session::{Details, SessionId, Summary, Titled, Which, Whole};
 use crate::domain::{Answer, Changes, Conversation, Head, Message, MessageId, Role};
 
@@ -374,6 +374,18 @@ fn messages(connection: &Connection, id: SessionId, traces: Traces) -> Result<Ve
         messages.push(message(id, row)?);
     }
     Ok(messages)
+}
+
+/// What an answer was drawn from; nothing where that is not kept, or cannot be read any more.
+pub(super) fn trace_of(connection: &Connection, id: SessionId, message: MessageId) -> Result<Vec<Report>, StoreError> {
+    let packed = connection
+        .prepare_cached("SELECT trace FROM message JOIN answer USING (row) WHERE session = ?1 AND id = ?2")?
+        .query_row(params![id.0, message.0], |row| row.get::<_, Option<Vec<u8>>>(0))
+        .optional()?
+        .flatten();
+    Ok(packed
+        .and_then(|packed| trace::unpack(&packed).ok())
+        .unwrap_or_default())
 }
 
 fn message(session: SessionId, row: &Row<'_>) -> Result<Message, StoreError> {

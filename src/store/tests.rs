@@ -633,6 +633,17 @@ fn what_there_was_to_draw_from_stays_on_the_disk() {
     );
     opened.get_mut(id).unwrap().text.push('y');
     assert!(bench.save(1, &mut opened));
+    let session = bench.open(2, Which::Latest).unwrap().id;
+    let mut asked = |message| {
+        let key = SessionKey(2);
+        bench.worker.take(StoreCommand::Trace { key, session, message });
+        bench.events().into_iter().find_map(|event| match event {
+            StoreEvent::Traced { message: of, trace, .. } if of == message => Some(trace),
+            _ => None,
+        })
+    };
+    assert_eq!(asked(id), Some(trace.clone()), "and whoever wants it asks");
+    assert_eq!(asked(MessageId(77)), Some(Vec::new()));
     let (_, whole) = Archive::open(&options(folder.path()))
         .unwrap()
         .read(&Which::Latest)

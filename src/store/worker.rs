@@ -9,10 +9,10 @@ use std::time::{Duration, SystemTime};
 use rusqlite::Connection;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::domain::Changes;
 use crate::domain::session::{
     Details, Format, NotOpened, Opened, SessionId, SessionKey, StoreCommand, StoreEvent, Which, Whole,
 };
+use crate::domain::{Changes, MessageId};
 
 use super::checkpoint::Checkpoints;
 use super::database::{self, FILE};
@@ -139,6 +139,7 @@ impl Worker {
                 self.aside(|connection| drafts::keep(connection, session, &text, now()));
             }
             StoreCommand::Sent { text } => self.aside(|connection| drafts::sent(connection, &text)),
+            StoreCommand::Trace { key, session, message } => self.trace(key, session, message),
             StoreCommand::Recall { key, session } => self.recall(key, session),
             StoreCommand::Import { path } => {
                 let done = self.import(Path::new(&path));
@@ -179,6 +180,14 @@ impl Worker {
         let hits = self.read(|connection| search::search(connection, text));
         let hits = hits.map_err(|error| error.to_string());
         self.tell(StoreEvent::Found { request, hits });
+    }
+
+    fn trace(&mut self, key: SessionKey, session: SessionId, message: MessageId) {
+        // What was just said must be found.
+        self.write_all();
+        let trace = self.read(|connection| tables::trace_of(connection, session, message));
+        let trace = trace.unwrap_or_default();
+        self.tell(StoreEvent::Traced { key, message, trace });
     }
 
     fn recall(&mut self, key: SessionKey, session: Option<SessionId>) {

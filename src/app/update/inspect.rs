@@ -6,8 +6,9 @@ use crate::app::effect::Effect;
 use crate::app::inspector::{Inspector, Shade, UNSURE, Walk};
 use crate::app::notice::Level;
 use crate::app::state::{Before, Overlay, State};
-use crate::domain::inference::{Candidate, Token};
+use crate::domain::inference::{Candidate, Report, Token};
 use crate::domain::inspection::{Piece, least_certain, pieces, record};
+use crate::domain::session::{SessionKey, StoreCommand};
 use crate::domain::{Answer, MessageId};
 
 use super::{Outcome, Refusal, answer, select};
@@ -15,13 +16,53 @@ use super::{Outcome, Refusal, answer, select};
 /// Tokens of a far step.
 const FAR: i64 = 10;
 
-/// `/inspect`: opens it, or writes what there is to see to a file.
+/// `/inspect`: opens it, or writes what there is to see to a file. What is kept of an answer of another day is read first.
 pub(super) fn command(state: &mut State, path: &str) -> Outcome {
+    if let Some(asked) = ask_for(state, path) {
+        return Ok(vec![asked]);
+    }
+    show(state, path)
+}
+
+fn show(state: &mut State, path: &str) -> Outcome {
     if path.is_empty() {
         open(state)
     } else {
         write(state, path)
     }
+}
+
+/// Asks for what an answer was drawn from where only the store may know.
+fn ask_for(state: &mut State, path: &str) -> Option<Effect> {
+    let (id, session) = (select::versioned(state)?, state.session.id?);
+    let answer = state.conversation.get(id)?.answer.as_ref()?;
+    if !answer.trace.is_empty()
+        || answer.tokens.is_empty()
+        || state.running.as_ref().is_some_and(|running| running.answer == id)
+    {
+        return None;
+    }
+    state.tracing = Some((id, path.to_owned()));
+    Some(Effect::Store(StoreCommand::Trace {
+        key: state.key(),
+        session,
+        message: id,
+    }))
+}
+
+/// The store told what an answer was drawn from.
+pub(super) fn recalled(state: &mut State, key: SessionKey, id: MessageId, trace: Vec<Report>) -> Outcome {
+    let asked = state.tracing.take_if(|(asked, _)| *asked == id);
+    let Some((_, path)) = asked.filter(|_| key == state.key()) else {
+        return Ok(Vec::new());
+    };
+    // One that went on meanwhile has another.
+    let fits = |answer: &Answer| answer.trace.is_empty() && trace.len() <= answer.tokens.len();
+    let message = state.conversation.get(id);
+    if message.and_then(|message| message.answer.as_ref()).is_some_and(fits) {
+        state.conversation.recall_trace(id, trace);
+    }
+    show(state, &path)
 }
 
 /// Has all that is known of the tokens written to a file.
@@ -268,6 +309,7 @@ mod tests {
     use crate::app::{CommandId, Msg, update};
     use crate::domain::inference::{Command, Event, Finish, GenerateRequest, Report, Said};
     use crate::domain::inspection::summary;
+    use crate::domain::session::{SessionId, StoreEvent};
 
     /// The candidates of every token: what was said, and what could have been.
     fn report(said: (i32, &str), other: (i32, &str)) -> Report {
@@ -387,6 +429,51 @@ mod tests {
         assert_eq!(seen, [(0, "It", false), (1, " is", true), (2, " so", false)]);
         assert_eq!(summary(&pieces(answer)).unwrap().tokens, 2);
         assert_eq!(least_certain(&pieces(answer), 5), [0, 2]);
+    }
+
+    #[test]
+    fn what_another_day_left_is_read_first() {
+        let mut state = said();
+        act(&mut state, Action::Escape);
+        let id = traced(&state).unwrap_or_else(|_| panic!("traced"));
+        let answer = state
+            .conversation
+            .get(id)
+            .and_then(|message| message.answer.clone())
+            .unwrap();
+        // As a session is opened: without.
+        state.session.id = Some(SessionId(7));
+        state.conversation.recall_trace(id, Vec::new());
+        let asked = act(&mut state, Action::Run(CommandId::Inspect));
+        let (key, session) = (state.key(), SessionId(7));
+        let trace = Effect::Store(StoreCommand::Trace {
+            key,
+            session,
+            message: id,
+        });
+        assert_eq!((asked, &state.screen.overlay), (vec![trace], &None));
+        let told = |state: &mut State, message, trace| {
+            update(state, Msg::Store(StoreEvent::Traced { key, message, trace }));
+        };
+        // Of another answer.
+        told(&mut state, MessageId(99), answer.trace.clone());
+        assert_eq!(state.screen.overlay, None);
+        told(&mut state, id, answer.trace.clone());
+        assert_eq!(at(&mut state), (2, 1));
+        let now = state.conversation.get(id).and_then(|message| message.answer.as_ref());
+        assert_eq!(now, Some(&answer));
+
+        // And where nothing is kept, that is said.
+        act(&mut state, Action::Escape);
+        state.conversation.recall_trace(id, Vec::new());
+        act(&mut state, Action::Run(CommandId::Inspect));
+        told(&mut state, id, Vec::new());
+        assert_eq!(state.screen.overlay, None);
+        assert!(
+            last_notice(&state)
+                .1
+                .starts_with("what this answer was drawn from is not at hand")
+        );
     }
 
     #[test]

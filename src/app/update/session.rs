@@ -10,7 +10,7 @@ use crate::domain::Conversation;
 use crate::domain::inference::{Finish, Window};
 use crate::domain::session::{NotOpened, Opened, SessionKey, StoreCommand, StoreEvent, Titled, Which, title_of};
 
-use super::{Outcome, Refusal, answer, drafts, sessions, warm};
+use super::{Outcome, Refusal, answer, drafts, inspect, sessions, settle, warm};
 
 /// How often an answer under way is given to the store.
 const CHECKPOINT: Duration = Duration::from_secs(1);
@@ -181,6 +181,10 @@ pub(super) fn told(state: &mut State, event: StoreEvent) -> Vec<Effect> {
                 return opened_as(state, key, opened, title);
             }
             return vec![Effect::Store(StoreCommand::Release { key })];
+        }
+        StoreEvent::Traced { key, message, trace } => {
+            let outcome = inspect::recalled(state, key, message, trace);
+            return settle(state, outcome);
         }
         StoreEvent::Listed { request, sessions } => sessions::listed(state, request, sessions),
         StoreEvent::Found { request, hits } => sessions::found(state, request, hits),

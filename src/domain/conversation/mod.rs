@@ -14,6 +14,7 @@ mod tests;
 pub use self::message::{Answer, Message, MessageId, Take, Thought};
 
 use self::history::History;
+use super::inference::Report;
 use super::role::Role;
 
 /// The tree. Messages are only added or hidden, so an id stays good for the conversation's life; the newest alone can be taken
@@ -182,6 +183,14 @@ impl Conversation {
         self.unkept.messages.insert(id);
         self.edits += u64::from(self.tip != Some(id));
         self.messages.get_mut(at)
+    }
+
+    /// Puts back what an answer was drawn from, as it is kept: nothing changes by that.
+    pub fn recall_trace(&mut self, id: MessageId, trace: Vec<Report>) {
+        let message = self.index(id).and_then(|at| self.messages.get_mut(at));
+        if let Some(answer) = message.and_then(|message| message.answer.as_mut()) {
+            answer.trace = trace;
+        }
     }
 
     /// All messages of all branches, the hidden ones too, in the order in which they came.
