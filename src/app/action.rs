@@ -167,6 +167,11 @@ pub const ACTIONS: &[(Action, &str, &str)] = &[
         "the next of the tokens that the model was least sure of",
     ),
     (
+        Action::Walk(Walk::Force),
+        "token-type",
+        "type what shall stand in the place of the token, and go on from it",
+    ),
+    (
         Action::Walk(Walk::Shade),
         "shade",
         "shade tokens by probability or by entropy",

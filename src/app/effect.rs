@@ -41,6 +41,8 @@ pub enum Effect {
     /// Write the tokens of an answer to a new file, as its name ends in `.json` or `.csv`; it comes back as
     /// [`super::Msg::Wrote`].
     WriteTokens(String, Box<Record>),
+    /// Cut this text into the tokens that it has in the middle of an answer; they come as [`super::Msg::Tokenized`].
+    Tokenize(String),
     /// Read the file of a grammar; it comes back as [`super::Msg::Grammar`].
     ReadGrammar {
         /// The file, as the person typed it.

@@ -38,6 +38,8 @@ pub enum Walk {
     Unsure,
     /// Shade the tokens by the other measure.
     Shade,
+    /// Type a text to stand in the place of the token.
+    Force,
 }
 
 /// What tokens are shaded by.

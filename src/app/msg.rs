@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::Preset;
-use crate::domain::inference::{Event, TurnId};
+use crate::domain::inference::{Event, Token, TurnId};
 use crate::domain::prospect::Prospect;
 use crate::domain::sampling::Grammar;
 use crate::domain::session::StoreEvent;
@@ -74,6 +74,8 @@ pub enum Msg {
     Counted(u64, u32),
     /// The doctor told something of the examination of this turn.
     Examined(TurnId, Box<Word>),
+    /// A text was cut into tokens, each with its bytes; none where no model is there to do it.
+    Tokenized(Vec<(Token, Vec<u8>)>),
     /// A file was written, or could not be, in words.
     Wrote(Result<String, String>),
     /// What was to be on the clipboard is, or is not, in words.

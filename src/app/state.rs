@@ -284,6 +284,8 @@ pub struct Screen {
     pub scroll: Scroll,
     /// What lies over it.
     pub overlay: Option<Overlay>,
+    /// What is typed to stand in the place of the token that is inspected.
+    pub forced: Option<String>,
     /// The panel in which sampling is tuned.
     pub tune: Option<TunePanel>,
     /// Whether thinking is shown, and not only told of.

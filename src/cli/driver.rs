@@ -121,6 +121,10 @@ impl<'a> Driver<'a> {
                     let found = (self.lister)();
                     self.happened(Msg::Shelf(Ok(found)));
                 }
+                Effect::Tokenize(text) => {
+                    let pieces = self.engine.counter.tokens(&text);
+                    self.happened(Msg::Tokenized(pieces));
+                }
                 Effect::WriteTokens(path, record) => self.happened(Msg::Wrote(run::write_tokens(&path, &record))),
                 Effect::Examine { turn, name, options } => self.examine(turn, name.as_deref(), &options),
                 Effect::ReadFile(path) => {

@@ -54,6 +54,19 @@ pub fn read(path: &str, counter: &Counter) -> Result<Attachment, String> {
 
 #[cfg(test)]
 mod tests {
+    /// Counts words.
+    struct Words;
+
+    impl crate::domain::counter::Tokenize for Words {
+        fn count(&self, text: &str) -> u32 {
+            text.split(' ').count() as u32
+        }
+
+        fn tokens(&self, _: &str) -> Vec<(crate::domain::inference::Token, Vec<u8>)> {
+            Vec::new()
+        }
+    }
+
     use super::*;
 
     #[test]
@@ -65,7 +78,7 @@ mod tests {
             path.to_str().unwrap().to_owned()
         };
         let counter = Counter::default();
-        counter.set(Some(Box::new(|text| text.split(' ').count() as u32)));
+        counter.set(Some(Box::new(Words)));
         let attachment = read(&file("a\u{1b}[31m.txt", b"one two"), &counter).unwrap();
         assert_eq!((attachment.name.as_str(), attachment.tokens), ("a.txt", Some(2)));
         for (path, why) in [

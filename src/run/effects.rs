@@ -64,6 +64,7 @@ pub type Settler = Arc<dyn Fn() -> Result<Fresh, String> + Send + Sync>;
 pub(super) struct Reach {
     pub(super) commands: Sender<Command>,
     pub(super) cancel: Cancel,
+    pub(super) counter: Counter,
     pub(super) loader: Loader,
     pub(super) lister: Lister,
     pub(super) keeper: Keeper,
@@ -203,6 +204,13 @@ impl Reach {
         self.apart(move || Happening::Settled(settler().map(Box::new)), Happening::Written);
     }
 
+    /// Cuts a text into tokens; they are told as [`Msg::Tokenized`].
+    pub(super) fn tokenize(&self, text: String) {
+        let counter = self.counter.clone();
+        let told = |pieces| Happening::Message(Box::new(Msg::Tokenized(pieces)));
+        self.apart(move || told(counter.tokens(&text)), told(Vec::new()));
+    }
+
     /// Writes tokens to a file; it is told as [`Msg::Wrote`].
     pub(super) fn write_tokens(&self, path: String, record: Box<Record>) {
         let told = |wrote| Happening::Message(Box::new(Msg::Wrote(wrote)));
@@ -229,7 +237,8 @@ impl Reach {
     }
 
     /// Reads a file for the message; it is told as [`Msg::Attached`].
-    pub(super) fn attach(&self, path: String, counter: Counter) {
+    pub(super) fn attach(&self, path: String) {
+        let counter = self.counter.clone();
         let told = |read| Happening::Message(Box::new(Msg::Attached(read)));
         let failed = Err("reading the file came to an unexpected end".to_owned());
         self.apart(move || told(attach::read(&path, &counter)), told(failed));
@@ -243,7 +252,8 @@ impl Reach {
     }
 
     /// Counts the tokens of a draft; it is told as [`Happening::Counted`].
-    pub(super) fn count(&self, counter: Counter, revision: u64, text: String) {
+    pub(super) fn count(&self, revision: u64, text: String) {
+        let counter = self.counter.clone();
         let work = move || Happening::Counted(counter.count(&text).map(|tokens| (revision, tokens)));
         self.apart(work, Happening::Counted(None));
     }

@@ -15,7 +15,6 @@ use tokio::time::timeout;
 use crate::app::notice::Level;
 use crate::app::state::{self, Engine, Overlay, ViewInfo};
 use crate::app::{Action, Effect, Msg, State, update};
-use crate::domain::counter::Counter;
 use crate::domain::inference::{Event, TurnId};
 use crate::domain::prospect::Lookout;
 use crate::domain::session::StoreEvent;
@@ -89,8 +88,6 @@ pub struct Shell<S> {
     pasted: Option<Duration>,
     /// Where the engine leaves what tokens are drawn from.
     lookout: Lookout,
-    /// Counts the tokens of the draft; whether it does at present, and the revision that it was asked about last.
-    counter: Counter,
     counting: bool,
     counted: u64,
     editor: Editor,
@@ -153,6 +150,7 @@ impl<S: Surface> Shell<S> {
             reach: Reach {
                 commands: parts.engine.commands,
                 cancel: parts.engine.cancel,
+                counter: parts.engine.counter,
                 loader: parts.loader,
                 lister: parts.lister,
                 keeper: parts.keeper,
@@ -168,7 +166,6 @@ impl<S: Surface> Shell<S> {
             lent: None,
             pasted: None,
             lookout: parts.engine.lookout,
-            counter: parts.engine.counter,
             counting: false,
             counted: 0,
             editor: parts.editor,
@@ -385,8 +382,7 @@ impl<S: Surface> Shell<S> {
         if draft.revision() != self.counted && countable && !self.counting {
             self.counting = true;
             self.counted = draft.revision();
-            self.reach
-                .count(self.counter.clone(), draft.revision(), draft.text.clone());
+            self.reach.count(draft.revision(), draft.text.clone());
         }
     }
 
@@ -511,9 +507,10 @@ impl<S: Surface> Shell<S> {
                     queue.push_back(Msg::Edited(self.screen.draft()));
                 }
                 Effect::ListModels => self.reach.list(),
+                Effect::Tokenize(text) => self.reach.tokenize(text),
                 Effect::WriteTokens(path, record) => self.reach.write_tokens(path, record),
                 Effect::Examine { turn, name, options } => self.reach.examine(turn, name, options),
-                Effect::ReadFile(path) => self.reach.attach(path, self.counter.clone()),
+                Effect::ReadFile(path) => self.reach.attach(path),
                 Effect::EditOutside(text) => self.lend(text),
                 Effect::ReadGrammar { path, form } => self.reach.read_grammar(path, form),
                 Effect::Save(what) => self.reach.save(what),

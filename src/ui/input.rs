@@ -100,6 +100,7 @@ fn key_pressed(key: KeyEvent, state: &State, keymap: &Keymap, composer: &mut Com
 fn is_typed_over(state: &State) -> bool {
     match &state.screen.overlay {
         Some(Overlay::Sessions(_) | Overlay::Picker(_)) => true,
+        Some(Overlay::Inspector(_)) => state.screen.forced.is_some(),
         Some(_) => false,
         None => state.screen.find.is_some() || tuned(state).is_some_and(TunePanel::is_typed_in),
     }
@@ -168,6 +169,7 @@ fn contexts(chord: KeyChord, state: &State, composer: &Composer) -> Vec<Context>
     match &state.screen.overlay {
         Some(Overlay::Sessions(_)) => return vec![Context::Sessions, Context::Chat],
         Some(Overlay::Picker(_)) => return vec![Context::Picker, Context::Chat],
+        Some(Overlay::Inspector(_)) if state.screen.forced.is_some() => return vec![Context::Picker, Context::Chat],
         Some(Overlay::Inspector(_)) => return vec![Context::Inspect, Context::Chat],
         Some(_) => return vec![Context::Overlay, Context::Chat],
         None if state.screen.find.is_some() => return vec![Context::Find, Context::Chat],

@@ -500,6 +500,9 @@ fn the_tokens_of_an_answer_are_walked() {
     update(&mut state, Msg::Action(Action::LineDown));
     at_every_size("inspect", &state);
     insta::assert_snapshot!("inspect_80_roles", roles(&state, 80, 24));
+    update(&mut state, Msg::Action(Action::Walk(Walk::Force)));
+    update(&mut state, Msg::TypedOver(Typed::Text(" Lyon, 東京".into())));
+    at_every_size("inspect_typing", &state);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::app::notice::Level;
 use crate::app::state::State;
 use crate::domain::inference::Command;
 
-use super::{answer, composer, drafts, model, pick, session, sessions, tune};
+use super::{answer, composer, drafts, inspect, model, pick, session, sessions, tune};
 
 /// Two interrupts this close are meant to end quipu.
 const TWICE: Duration = Duration::from_secs(2);
@@ -19,7 +19,11 @@ pub(super) fn escape(state: &mut State) -> Vec<Effect> {
     if let Some(effects) = pick::escape(state) {
         return effects;
     }
-    if sessions::escape(state) || state.draft.completion.take().is_some() || state.screen.overlay.take().is_some() {
+    if sessions::escape(state)
+        || inspect::escape(state)
+        || state.draft.completion.take().is_some()
+        || state.screen.overlay.take().is_some()
+    {
         return Vec::new();
     }
     if let Some(effects) = tune::escape(state) {

@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::app::effect::Effect;
 use crate::app::inspector::{Inspector, Shade, UNSURE, Walk};
 use crate::app::notice::Level;
+use crate::app::sessions::Typed;
 use crate::app::state::{Before, Overlay, State};
 use crate::domain::inference::{Candidate, Report, Token};
 use crate::domain::inspection::{Piece, least_certain, pieces, record};
@@ -112,6 +113,7 @@ fn open(state: &mut State) -> Outcome {
     };
     inspector.candidate = said(state, &inspector);
     state.screen.overlay = Some(Overlay::Inspector(Box::new(inspector)));
+    state.screen.forced = None;
     Ok(Vec::new())
 }
 
@@ -150,6 +152,7 @@ pub(super) fn act(state: &mut State, step: Walk) {
         Walk::Last => walk(state, i64::MAX),
         Walk::Unsure => unsure(state),
         Walk::Shade => shade(state),
+        Walk::Force => state.screen.forced = Some(String::new()),
     }
 }
 
@@ -202,29 +205,87 @@ fn shade(state: &mut State) {
 }
 
 /// Goes on from the selected candidate, as another version: all before it stays as it is, token by token, so that the model reads
-/// no more than the one.
+/// no more than the one. Where a text is typed, goes on from that.
 pub(super) fn take(state: &mut State) -> Outcome {
     let Some(open) = inspector(state).copied() else {
         return Ok(Vec::new());
     };
-    answer::may_begin(state)?;
-    let pieces = known(state, &open);
-    let Some(piece) = pieces.get(open.at) else {
+    if state.screen.forced.is_some() {
+        return force(state);
+    }
+    let Some((mut begun, token, mut report)) = before(state, &open)? else {
         return Ok(Vec::new());
     };
-    let Some(candidate) = piece.report.candidates.get(open.candidate).cloned() else {
+    let Some(candidate) = report.candidates.get(open.candidate).cloned() else {
         return Ok(Vec::new());
     };
-    if candidate.token == piece.token {
+    if candidate.token == token {
         return Err(Refusal::new(
             Level::Info,
             "this one was said: choose another to go on from",
         ));
     }
-    let place = piece.place;
-    let message = state.conversation.get(open.answer);
-    let Some((text, whole)) = message.and_then(|message| Some((&message.text, message.answer.as_ref()?))) else {
+    // What there was to draw from is the same; what was drawn is another.
+    report.probability = candidate.before;
+    report.after = candidate.after.unwrap_or_default();
+    let likelier = |other: &&Candidate| other.logit > candidate.logit;
+    report.rank = report.candidates.iter().filter(likelier).count() as u32;
+    begun.tokens.push(candidate.token);
+    begun.trace.push(report);
+    begun.bytes.extend(candidate.text.as_bytes());
+    Ok(branch(state, &open, begun))
+}
+
+/// Has the text that is typed cut into tokens, to go on from them.
+fn force(state: &mut State) -> Outcome {
+    let text = state.screen.forced.clone().unwrap_or_default();
+    if text.is_empty() {
+        state.screen.forced = None;
         return Ok(Vec::new());
+    }
+    answer::may_begin(state)?;
+    Ok(vec![Effect::Tokenize(text)])
+}
+
+/// The typed text was cut into tokens: goes on from them in the place of the selected one.
+pub(super) fn forced(state: &mut State, pieces: &[(Token, Vec<u8>)]) -> Outcome {
+    let Some(open) = inspector(state).copied() else {
+        return Ok(Vec::new());
+    };
+    if state.screen.forced.take().is_none() || pieces.is_empty() {
+        return Ok(Vec::new());
+    }
+    let Some((mut begun, ..)) = before(state, &open)? else {
+        return Ok(Vec::new());
+    };
+    for (token, bytes) in pieces {
+        begun.tokens.push(*token);
+        begun.trace.push(Report::put_in(*token, String::from_utf8_lossy(bytes)));
+        begun.bytes.extend(bytes);
+    }
+    Ok(branch(state, &open, begun))
+}
+
+/// Something was typed while the panel is open.
+pub(super) fn typed(state: &mut State, typed: &Typed) {
+    if let Some(text) = &mut state.screen.forced {
+        typed.to(text);
+    }
+}
+
+/// Stops the typing. Says whether there was any.
+pub(super) fn escape(state: &mut State) -> bool {
+    state.screen.forced.take().is_some()
+}
+
+/// The answer up to the selected token, that token, and what it was drawn from.
+fn before(state: &State, open: &Inspector) -> Result<Option<(Answer, Token, Report)>, Refusal> {
+    answer::may_begin(state)?;
+    let pieces = known(state, open);
+    let message = state.conversation.get(open.answer);
+    let said = message.and_then(|message| Some((&message.text, message.answer.as_ref()?)));
+    let (Some(piece), Some((text, whole))) = (pieces.get(open.at), said) else {
+        return Ok(None);
     };
     let model = state.engine.model();
     if model.is_none_or(|model| model.fingerprint != whole.model) {
@@ -234,49 +295,26 @@ pub(super) fn take(state: &mut State) -> Outcome {
         );
         return Err(Refusal::new(Level::Warn, words));
     }
-    let after: usize = pieces[open.at..].iter().map(|piece| piece.text.len()).sum();
-    let begun = Answer {
-        bytes: spelled(text, whole, after, &candidate),
-        ..begin(whole, place, &candidate)
-    };
-    Ok(branch(state, &open, begun))
-}
-
-/// The bytes of an answer but the last so many, and a token behind them. The engine's word on the text follows with the answer.
-fn spelled(text: &str, whole: &Answer, after: usize, candidate: &Candidate) -> Vec<u8> {
     let own = text.strip_prefix(whole.opening.as_str()).unwrap_or_default();
     let bytes = if whole.bytes.is_empty() {
         own.as_bytes()
     } else {
         &whole.bytes
     };
-    let kept = bytes.len().saturating_sub(after);
-    [&bytes[..kept], candidate.text.as_bytes()].concat()
-}
-
-/// The answer up to a token, and another one in its place.
-fn begin(whole: &Answer, place: usize, candidate: &Candidate) -> Answer {
-    let untraced = whole.tokens.len().saturating_sub(whole.trace.len());
-    let mut tokens: Vec<Token> = whole.tokens[..place].to_vec();
-    tokens.push(candidate.token);
-    let mut trace = whole.trace[..=place - untraced].to_vec();
-    if let Some(chosen) = trace.last_mut() {
-        // What there was to draw from is the same; what was drawn is another.
-        chosen.probability = candidate.before;
-        chosen.after = candidate.after.unwrap_or_default();
-        let likelier = |other: &&Candidate| other.logit > candidate.logit;
-        chosen.rank = chosen.candidates.iter().filter(likelier).count() as u32;
-    }
-    let takes = whole.takes.iter().filter(|take| take.from as usize <= place);
-    Answer {
+    // The engine's word on the text follows with the answer.
+    let after: usize = pieces[open.at..].iter().map(|piece| piece.text.len()).sum();
+    let takes = whole.takes.iter().filter(|take| take.from as usize <= piece.place);
+    let begun = Answer {
         model: whole.model.clone(),
         model_name: whole.model_name.clone(),
         opening: whole.opening.clone(),
-        tokens,
+        tokens: whole.tokens[..piece.place].to_vec(),
+        bytes: bytes[..bytes.len().saturating_sub(after)].to_vec(),
         takes: takes.cloned().collect(),
-        trace,
+        trace: whole.trace[..open.at].to_vec(),
         ..Answer::default()
-    }
+    };
+    Ok(Some((begun, piece.token, piece.report.clone())))
 }
 
 /// Has this beginning go on as another version of the answer.
@@ -429,6 +467,53 @@ mod tests {
         assert_eq!(seen, [(0, "It", false), (1, " is", true), (2, " so", false)]);
         assert_eq!(summary(&pieces(answer)).unwrap().tokens, 2);
         assert_eq!(least_certain(&pieces(answer), 5), [0, 2]);
+    }
+
+    #[test]
+    fn a_typed_text_stands_in_the_place_of_a_token() {
+        let mut state = said();
+        act(&mut state, Action::Walk(Walk::Previous));
+        act(&mut state, Action::Walk(Walk::Force));
+        for typed in [" wass", " was"] {
+            update(&mut state, Msg::TypedOver(Typed::Clear));
+            update(&mut state, Msg::TypedOver(Typed::Text(typed.to_owned())));
+        }
+        let effects = act(&mut state, Action::Take);
+        assert_eq!(effects, [Effect::Tokenize(" was".to_owned())]);
+        let pieces = vec![(Token(20), b" w".to_vec()), (Token(21), b"as".to_vec())];
+        let request = asked(update(&mut state, Msg::Tokenized(pieces.clone())));
+        assert_eq!(request.prompt.opening.said, [0, 20, 21].map(Token));
+        assert_eq!(state.screen.overlay, None);
+        let answer = state
+            .conversation
+            .messages()
+            .last()
+            .and_then(|message| message.answer.as_ref())
+            .unwrap();
+        assert_eq!(answer.bytes, b"It was");
+        assert_eq!(
+            answer.trace.iter().map(|report| report.put_in).collect::<Vec<_>>(),
+            [false, true, true]
+        );
+        // What comes too late changes nothing.
+        assert_eq!(update(&mut state, Msg::Tokenized(pieces)), []);
+    }
+
+    #[test]
+    fn typing_is_left_before_the_panel_is() {
+        let mut state = said();
+        act(&mut state, Action::Walk(Walk::Force));
+        assert_eq!(
+            act(&mut state, Action::Take),
+            [],
+            "nothing typed is nothing to go on from"
+        );
+        assert_eq!(state.screen.forced, None);
+        act(&mut state, Action::Walk(Walk::Force));
+        act(&mut state, Action::Escape);
+        assert!(state.screen.overlay.is_some() && state.screen.forced.is_none());
+        act(&mut state, Action::Escape);
+        assert_eq!(state.screen.overlay, None);
     }
 
     #[test]

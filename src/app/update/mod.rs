@@ -129,6 +129,10 @@ fn decide(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::EditedOutside(edited) => return composer::edited_outside(state, edited),
         Msg::Counted(revision, tokens) => state.draft.tokens = Some((revision, tokens)),
         Msg::Examined(turn, word) => doctor::told(state, turn, *word),
+        Msg::Tokenized(pieces) => {
+            let outcome = inspect::forced(state, &pieces);
+            return settle(state, outcome);
+        }
         Msg::Wrote(Ok(words)) => state.tell(Level::Info, words),
         Msg::Wrote(Err(words)) => state.tell(Level::Error, words),
         Msg::Copied(words) => copy::copied(state, words),
@@ -214,6 +218,10 @@ fn proposed<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> Str
 fn typed_over(state: &mut State, typed: &Typed) -> Vec<Effect> {
     match &state.screen.overlay {
         Some(Overlay::Picker(_)) => pick::typed(state, typed),
+        Some(Overlay::Inspector(_)) => {
+            inspect::typed(state, typed);
+            Vec::new()
+        }
         Some(_) => sessions::typed(state, typed),
         None => {
             let _ = tune::typed(state, typed) || find::typed(state, typed);

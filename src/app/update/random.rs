@@ -436,6 +436,7 @@ fn check_effects(state: &State, seen: &mut Seen, effects: &[Effect]) -> Result<(
             | Effect::ListModels
             | Effect::Examine { .. }
             | Effect::WriteTokens(..)
+            | Effect::Tokenize(_)
             | Effect::ReadFile(_)
             | Effect::EditOutside(_)
             | Effect::ReadGrammar { .. }

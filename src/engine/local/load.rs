@@ -47,7 +47,7 @@ impl Local<'_> {
         match self.try_load(turn, source, options) {
             Ok(loaded) => {
                 // Before anybody hears of it: who does may ask at once.
-                self.ends.counter.set(Some(loaded.prompter.vocabulary.count()));
+                self.ends.counter.set(Some(loaded.prompter.vocabulary.lend()));
                 self.tell(Event::Ready {
                     turn,
                     model: Box::new(loaded.info.clone()),

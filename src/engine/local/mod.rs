@@ -101,7 +101,7 @@ impl Local<'_> {
                     *loaded = self.load(turn, &source, &options);
                     self.ends
                         .counter
-                        .set(loaded.as_ref().map(|loaded| loaded.prompter.vocabulary.count()));
+                        .set(loaded.as_ref().map(|loaded| loaded.prompter.vocabulary.lend()));
                 }
                 (Command::Unload, loaded) => {
                     self.ends.counter.set(None);

@@ -7,7 +7,7 @@ use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::token_type::LlamaTokenAttr;
 
-use crate::domain::counter::Count;
+use crate::domain::counter::Tokenize;
 use crate::domain::inference::{ChatMessage, Part, PromptToken, Report, Token};
 use crate::prompt::{MarkerKind, Markers, Rendered, TemplateError};
 use crate::text::thinking::Unit;
@@ -287,23 +287,52 @@ impl Vocabulary {
         ids.into_iter().map(|t| Token(t.0)).collect()
     }
 
-    /// Counts the tokens of a text that a person writes; it may be asked from another thread.
-    pub(super) fn count(&self) -> Count {
-        let model = self.model();
-        Box::new(move |text| model.vocab().tokenize(text.as_bytes(), false, false).len() as u32)
+    /// The vocabulary for others to read; it may be asked from another thread.
+    pub(super) fn lend(&self) -> Box<dyn Tokenize> {
+        Box::new(Loan {
+            model: self.model(),
+            space_guard: self.space_guard.clone(),
+        })
     }
 
     /// The same for a text that goes on after another. Vocabularies that put a space before a text would put one into the
     /// middle here; behind a line feed they do not, so one is put before and its tokens taken off again.
     pub(super) fn tokenize_on(&self, text: &str) -> Vec<Token> {
-        let Some(guard) = &self.space_guard else {
-            return self.tokenize(text);
-        };
-        let mut tokens = self.tokenize(&format!("\n{text}"));
+        on(text, self.space_guard.as_deref(), |text| self.tokenize(text))
+    }
+}
+
+/// The tokens of a text that goes on after another, where tokenizing puts `guard` before a line feed at the start of a text.
+fn on(text: &str, guard: Option<&[Token]>, tokenize: impl Fn(&str) -> Vec<Token>) -> Vec<Token> {
+    if let Some(guard) = guard {
+        let mut tokens = tokenize(&format!("\n{text}"));
         if tokens.starts_with(guard) {
             tokens.drain(..guard.len());
             return tokens;
         }
-        self.tokenize(text)
+    }
+    tokenize(text)
+}
+
+/// The part of a vocabulary that others read.
+struct Loan {
+    model: Arc<LlamaModel>,
+    space_guard: Option<Vec<Token>>,
+}
+
+impl Tokenize for Loan {
+    fn count(&self, text: &str) -> u32 {
+        self.model.vocab().tokenize(text.as_bytes(), false, false).len() as u32
+    }
+
+    fn tokens(&self, text: &str) -> Vec<(Token, Vec<u8>)> {
+        let vocab = self.model.vocab();
+        let plain = |text: &str| {
+            let ids = vocab.tokenize(text.as_bytes(), false, false);
+            ids.into_iter().map(|id| Token(id.0)).collect()
+        };
+        let tokens = on(text, self.space_guard.as_deref(), plain);
+        let bytes = |token: Token| vocab.token_to_piece(LlamaToken(token.0), true, None);
+        tokens.into_iter().map(|token| (token, bytes(token))).collect()
     }
 }

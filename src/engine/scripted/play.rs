@@ -175,9 +175,7 @@ impl<'a> Player<'a> {
         let trained = self.script.model.context;
         let context = options.context.map_or(trained, |asked| asked.clamp(1, trained));
         self.context = Some(context);
-        self.ends
-            .counter
-            .set(Some(Box::new(|text| words::split(text).len() as u32)));
+        self.ends.counter.set(Some(Box::new(words::Words)));
         let model = Box::new(ModelInfo {
             name: self.script.model.name.clone(),
             fingerprint: format!("script:{}", self.script.model.name),

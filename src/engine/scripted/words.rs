@@ -2,6 +2,7 @@
 //! text alone.
 
 use crate::domain::Role;
+use crate::domain::counter::Tokenize;
 use crate::domain::inference::{PromptRequest, PromptToken, Token};
 
 /// Ids of words lie below this: a hash of 31 bits, so that it fits the positive half of an `i32`.
@@ -26,6 +27,20 @@ pub(super) fn split(text: &str) -> Vec<&str> {
         pieces.push(&text[start..]);
     }
     pieces
+}
+
+/// The words on loan.
+pub(super) struct Words;
+
+impl Tokenize for Words {
+    fn count(&self, text: &str) -> u32 {
+        split(text).len() as u32
+    }
+
+    fn tokens(&self, text: &str) -> Vec<(Token, Vec<u8>)> {
+        let pieces = split(text).into_iter();
+        pieces.map(|piece| (id(piece), piece.as_bytes().to_vec())).collect()
+    }
 }
 
 /// The id of a token: FNV-1a of its bytes.

@@ -109,6 +109,7 @@ pub const DEFAULT: &[(Context, &str, Action)] = &[
     (Context::Inspect, "enter", Action::Take),
     (Context::Inspect, "u", Action::Walk(Walk::Unsure)),
     (Context::Inspect, "s", Action::Walk(Walk::Shade)),
+    (Context::Inspect, "t", Action::Walk(Walk::Force)),
     (Context::Inspect, "q", Action::Escape),
     (Context::Inspect, "ctrl-c", Action::Escape),
     (Context::Tune, "up", Action::LineUp),

@@ -17,9 +17,9 @@ use crate::ui::markdown::wrap::{Piece as Words, Prefix, columns, shorten, wrap};
 use crate::ui::theme::Role;
 use crate::ui::view::Look;
 
-use super::notice;
 use super::overlay::boxed;
 use super::token::{in_line, visible};
+use super::{field, notice};
 
 /// Columns from which on the candidates stand beside the tokens, and columns that they take then.
 const BESIDE: u16 = 90;
@@ -55,8 +55,17 @@ pub(in crate::ui) fn draw(inspector: &Inspector, state: &State, look: Look<'_>, 
     let inside = boxed(&title, foot, look, frame, place);
     // What a key came to is told here: the line for it lies beneath.
     let told = notice::lines(state, look, inside.width, inside.height / 3);
-    let [inside, below] = Layout::vertical([Constraint::Min(1), Constraint::Length(told.len() as u16)]).areas(inside);
-    frame.render_widget(Text::from(told), below);
+    let rows = if state.screen.forced.is_some() {
+        1
+    } else {
+        told.len() as u16
+    };
+    let [inside, below] = Layout::vertical([Constraint::Min(1), Constraint::Length(rows)]).areas(inside);
+    if let Some(text) = &state.screen.forced {
+        field::draw("instead: ", text, look, frame, below);
+    } else {
+        frame.render_widget(Text::from(told), below);
+    }
     let beside = inside.width >= BESIDE;
     let [tokens, of_one] = if beside {
         let [left, _, right] =

@@ -78,6 +78,7 @@ fn over(overlay: &Overlay) -> &'static [(Action, &'static str)] {
             (Action::Walk(Walk::Previous), "walk"),
             (Action::LineDown, "candidate"),
             (Action::Take, "go on from it"),
+            (Action::Walk(Walk::Force), "type another"),
             (Action::Walk(Walk::Shade), "shade"),
         ],
         Overlay::Help { .. } | Overlay::Prompt { .. } | Overlay::Doctor(_) | Overlay::Text { .. } => &[
