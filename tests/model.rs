@@ -4,7 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use pretty_assertions::assert_eq;
-use quipu::domain::inference::{ChatMessage, Command, Event, FailureKind, Finish, LoadOptions, ModelSource};
+use quipu::domain::inference::{
+    ChatMessage, Command, Event, FailureKind, Finish, GenerateRequest, LoadOptions, LookRequest, ModelSource, Opening,
+    Overflow, PromptRequest, Token,
+};
 use quipu::domain::sampling::Seed;
 use quipu::domain::{Role, Sampling};
 
@@ -331,4 +334,54 @@ fn random_qwen2(folder: &Path, shape: [u64; 5]) -> PathBuf {
     let path = folder.join("qwen2.gguf");
     gguf::random_qwen2(&cria(), 37, 1, shape).write(&path);
     path
+}
+
+#[test]
+fn what_a_token_was_drawn_from_can_be_looked_at_again() {
+    let mut talk = Talk::with_cria();
+    let question = [user("What is the capital of France?")];
+    let turn = talk.next_turn();
+    let prompt = PromptRequest {
+        messages: question.to_vec(),
+        opening: Opening::default(),
+        thinking: None,
+        overflow: Overflow::Stop,
+        max_tokens: Some(6),
+    };
+    let request = GenerateRequest {
+        prompt: prompt.clone(),
+        sampling: greedy(),
+        thinking_budget: None,
+        report: true,
+        changes: Vec::new(),
+    };
+    talk.tell(Command::Generate { turn, request });
+    let mut said = Vec::new();
+    talk.rest(|_, one| said.extend(one.token.zip(one.report.clone())));
+    assert!(said.len() >= 5, "{said:?}");
+    for (place, (token, report)) in said.iter().enumerate().rev() {
+        let mut prompt = prompt.clone();
+        prompt.opening.said = said[..place].iter().map(|(token, _)| *token).collect();
+        let look = LookRequest {
+            prompt,
+            said: *token,
+            place: place as u32,
+            sampling: greedy(),
+        };
+        let turn = talk.next_turn();
+        talk.tell(Command::Look {
+            turn,
+            look: Box::new(look),
+        });
+        assert_eq!(talk.event(), Event::Looked { turn });
+        let prospect = talk.engine.lookout.newest().unwrap();
+        assert_eq!((prospect.said, prospect.place), (*token, Some(place as u32)));
+        let chances = |id: Token| {
+            let sum: f64 = prospect.logits.iter().map(|logit| f64::from(*logit).exp()).sum();
+            f64::from(prospect.logits[id.0 as usize]).exp() / sum
+        };
+        // The KV cache came to hold the same in another way: the last bits may differ.
+        let apart = (chances(*token) - f64::from(report.probability)).abs();
+        assert!(apart < 0.02, "token {place}: {apart}");
+    }
 }

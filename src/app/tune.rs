@@ -17,6 +17,16 @@ pub struct TunePanel {
 }
 
 impl TunePanel {
+    /// One that was just opened.
+    pub fn open() -> Self {
+        Self {
+            focused: true,
+            // The first that most people turn.
+            selected: 1,
+            ..Self::default()
+        }
+    }
+
     /// How many rows there are.
     pub const ROWS: usize = PARAMETERS.len() + 1;
 

@@ -93,6 +93,13 @@ pub enum Command {
         /// What it is made of.
         prompt: PromptRequest,
     },
+    /// Leave in the lookout what a token of an answer was drawn from, computed anew.
+    Look {
+        /// Names the event that answers.
+        turn: TurnId,
+        /// The token.
+        look: Box<LookRequest>,
+    },
     /// Keep what the KV cache holds under this name, for [`Command::Resume`]. Of no effect where there is nowhere to keep it.
     Keep {
         /// The name.
@@ -280,6 +287,11 @@ pub enum Event {
         /// The prompt, token by token.
         prompt: PromptView,
     },
+    /// What was to be looked at lies in the lookout.
+    Looked {
+        /// The request.
+        turn: TurnId,
+    },
     /// The KV cache holds as much of the conversation so far as it could be brought to.
     Resumable {
         /// The request.
@@ -308,6 +320,19 @@ pub enum Event {
         /// Its last words.
         reason: String,
     },
+}
+
+/// A token of an answer that is to be looked at again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LookRequest {
+    /// The prompt, opened with all tokens of the answer before it.
+    pub prompt: PromptRequest,
+    /// The token.
+    pub said: Token,
+    /// Its place in the answer, from 0.
+    pub place: u32,
+    /// The settings whose biases count.
+    pub sampling: Sampling,
 }
 
 /// Which part of a conversation the model sees, in messages and tokens.

@@ -21,6 +21,8 @@ pub struct Prospect {
     pub texts: Vec<(Token, String)>,
     /// The token that was drawn.
     pub said: Token,
+    /// Its place in an answer that is over, from 0, where it was looked at again.
+    pub place: Option<u32>,
 }
 
 impl Prospect {

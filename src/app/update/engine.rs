@@ -49,7 +49,8 @@ pub(super) fn told(state: &mut State, event: Event) -> Vec<Effect> {
         Event::Failed { turn, failure } => return failed(state, turn, failure),
         Event::Died { reason } => return died(state, reason),
         // Only `quipu bench` asks for timings, and it has no state.
-        Event::Benched { .. } => {}
+        // What was looked at is picked up where it lies.
+        Event::Looked { .. } | Event::Benched { .. } => {}
     }
     Vec::new()
 }

@@ -7,12 +7,12 @@ use crate::app::inspector::{Inspector, Shade, UNSURE, Walk};
 use crate::app::notice::Level;
 use crate::app::sessions::Typed;
 use crate::app::state::{Before, Overlay, State};
-use crate::domain::inference::{Candidate, Report, Token};
+use crate::domain::inference::{Candidate, Command, LookRequest, Opening, Report, Token};
 use crate::domain::inspection::{Piece, least_certain, pieces, record};
 use crate::domain::session::{SessionKey, StoreCommand};
 use crate::domain::{Answer, MessageId};
 
-use super::{Outcome, Refusal, answer, select};
+use super::{Outcome, Refusal, answer, prompt, select};
 
 /// Tokens of a far step.
 const FAR: i64 = 10;
@@ -197,6 +197,29 @@ pub(super) fn step(state: &mut State, rows: i64) -> bool {
     true
 }
 
+/// Has the selected token looked at again, to try settings on; `None` where no panel is open or the model is not at hand.
+pub(super) fn look(state: &mut State) -> Option<Effect> {
+    let open = inspector(state).copied()?;
+    let (begun, said, _) = before(state, &open).ok()??;
+    let question = state.conversation.get(open.answer)?.parent;
+    let mut prompt = prompt::request(state, question, &begun.model);
+    prompt.opening = Opening {
+        text: begun.opening,
+        said: begun.tokens,
+    };
+    let look = LookRequest {
+        place: prompt.opening.said.len() as u32,
+        prompt,
+        said,
+        sampling: state.tuning.sampling.clone(),
+    };
+    let turn = state.next_turn();
+    Some(Effect::Engine(Command::Look {
+        turn,
+        look: Box::new(look),
+    }))
+}
+
 /// Shades by the other measure.
 fn shade(state: &mut State) {
     if let Some(inspector) = inspector(state) {
@@ -345,7 +368,7 @@ mod tests {
     use crate::app::Action;
     use crate::app::update::scene::{act, arrive, finish, last_notice, load_turn, ready, send};
     use crate::app::{CommandId, Msg, update};
-    use crate::domain::inference::{Command, Event, Finish, GenerateRequest, Report, Said};
+    use crate::domain::inference::{Event, Finish, GenerateRequest, Said};
     use crate::domain::inspection::summary;
     use crate::domain::session::{SessionId, StoreEvent};
 
@@ -497,6 +520,20 @@ mod tests {
         );
         // What comes too late changes nothing.
         assert_eq!(update(&mut state, Msg::Tokenized(pieces)), []);
+    }
+
+    #[test]
+    fn settings_are_tried_on_the_selected_token() {
+        let mut state = said();
+        act(&mut state, Action::Walk(Walk::Previous));
+        let effects = act(&mut state, Action::Run(CommandId::Tune));
+        let [Effect::Watch(true), Effect::Engine(Command::Look { look, .. })] = effects.as_slice() else {
+            panic!("{effects:?}");
+        };
+        assert_eq!((look.said, look.place), (Token(1), 1));
+        assert_eq!(look.prompt.opening.said, [Token(0)]);
+        assert_eq!(look.prompt.messages.len(), 1, "the question");
+        assert!(state.screen.tune.is_some() && state.screen.overlay.is_none());
     }
 
     #[test]

@@ -149,6 +149,7 @@ fn named(mut event: Event, of: TurnId) -> Event {
         | Event::Token { turn, .. }
         | Event::Finished { turn, .. }
         | Event::Rendered { turn, .. }
+        | Event::Looked { turn }
         | Event::Benched { turn, .. }
         | Event::Failed { turn, .. } => *turn = of,
         Event::Died { .. } => {}
@@ -309,6 +310,7 @@ fn turn_of(event: &Event) -> Option<TurnId> {
         | Event::Resumed { turn, .. }
         | Event::Token { turn, .. }
         | Event::Finished { turn, .. }
+        | Event::Looked { turn }
         | Event::Rendered { turn, .. }
         | Event::Benched { turn, .. }
         | Event::Failed { turn, .. } => Some(turn),
@@ -430,7 +432,7 @@ fn check_effects(state: &State, seen: &mut Seen, effects: &[Effect]) -> Result<(
                 seen.kept.entry(*key).or_default().absorb(changes.clone());
             }
             Effect::Store(_)
-            | Effect::Engine(Command::Keep { .. } | Command::Unload)
+            | Effect::Engine(Command::Keep { .. } | Command::Look { .. } | Command::Unload)
             | Effect::SetDraft(_)
             | Effect::Fold(_)
             | Effect::ListModels

@@ -11,10 +11,16 @@ use crate::app::tune::TunePanel;
 use crate::domain::prospect::Prospect;
 use crate::domain::sampling::{Kind, Parameter, Refused, Step};
 
-use super::{Outcome, Refusal, sampling};
+use super::{Outcome, Refusal, inspect, sampling};
 
 /// `/tune`: opens the panel, gives it the keys, or closes it.
 pub(super) fn toggle(state: &mut State) -> Vec<Effect> {
+    // What is inspected is what one wants to try settings on.
+    if let Some(look) = inspect::look(state) {
+        state.screen.tune = Some(TunePanel::open());
+        state.screen.overlay = None;
+        return vec![Effect::Watch(true), look];
+    }
     match &mut state.screen.tune {
         Some(panel) if panel.focused => close(state),
         Some(panel) => {
@@ -22,12 +28,7 @@ pub(super) fn toggle(state: &mut State) -> Vec<Effect> {
             Vec::new()
         }
         none => {
-            *none = Some(TunePanel {
-                focused: true,
-                // The first that most people turn.
-                selected: 1,
-                ..TunePanel::default()
-            });
+            *none = Some(TunePanel::open());
             state.screen.overlay = None;
             vec![Effect::Watch(true)]
         }

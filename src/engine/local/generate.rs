@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::domain::inference::{
-    Change, ChatMessage, Event, Failure, FailureKind, Finish, GenerateRequest, Opening, Overflow, PromptRequest,
-    PromptView, Said, Stats, Token, TurnId, Window,
+    Change, ChatMessage, Event, Failure, FailureKind, Finish, GenerateRequest, LookRequest, Opening, Overflow,
+    PromptRequest, PromptView, Said, Stats, Token, TurnId, Window,
 };
 use crate::domain::prospect::{HISTORY, Prospect};
 use crate::domain::{Role, Sampling};
@@ -107,7 +107,7 @@ impl Local<'_> {
             let Drawn { token, mut report } = next(loaded, turn, &mut sampler)?;
             turn.has_drawn();
             last = Some(token);
-            self.look(loaded, &sampler, last.filter(|_| self.ends.lookout.is_watched()));
+            self.look(loaded, &sampler, last.filter(|_| self.ends.lookout.is_watched()), None);
             if loaded.prompter.vocabulary.ends(token) {
                 break Finish::EndOfTurn;
             }
@@ -134,12 +134,12 @@ impl Local<'_> {
             }
         };
         // Somebody may want to look at the last one later.
-        self.look(loaded, &sampler, last);
+        self.look(loaded, &sampler, last, None);
         Ok(finish)
     }
 
     /// Leaves what a token was drawn from, where there is one to look at, where others can look at it.
-    fn look(&self, loaded: &mut Loaded, sampler: &Sampler, said: Option<Token>) {
+    fn look(&self, loaded: &mut Loaded, sampler: &Sampler, said: Option<Token>, place: Option<u32>) {
         let Some(said) = said else { return };
         let Some(logits) = loaded.sequence.logits().map(|logits| sampler.with_biases(logits)) else {
             return;
@@ -157,6 +157,28 @@ impl Local<'_> {
             history: before.map(named).collect(),
             logits,
             said,
+            place,
+        });
+    }
+
+    /// Leaves what a token of an answer that is over was drawn from: reads again what stands before it, as far as that is not in the KV
+    /// cache.
+    pub(super) fn look_back(&self, loaded: &mut Loaded, turn: TurnId, request: &LookRequest) {
+        loaded.sequence.context().watch(turn);
+        // A look moves nothing.
+        let cut = loaded.cut;
+        let fitted = loaded.fit(&request.prompt);
+        loaded.cut = cut;
+        let looked = fitted.and_then(|Fitted { prompt, .. }| {
+            loaded.sequence.prefill(&prompt.tokens, |_| {}).map_err(compute)?;
+            Sampler::new(&loaded.prompter.vocabulary, &request.sampling, &prompt.tokens)
+        });
+        self.tell(match looked {
+            Ok(sampler) => {
+                self.look(loaded, &sampler, Some(request.said), Some(request.place));
+                Event::Looked { turn }
+            }
+            Err(failure) => Event::Failed { turn, failure },
         });
     }
 

@@ -117,9 +117,16 @@ impl Local<'_> {
                     restored: 0,
                 }),
                 (Command::Generate { turn, request }, Some(loaded)) => self.generate(loaded, turn, &request),
+                (Command::Look { turn, look }, Some(loaded)) => self.look_back(loaded, turn, &look),
                 (Command::Render { turn, prompt }, Some(loaded)) => self.render(loaded, turn, &prompt),
                 (Command::Bench { turn, request }, Some(loaded)) => self.bench(loaded, turn, &request),
-                (Command::Generate { turn, .. } | Command::Render { turn, .. } | Command::Bench { turn, .. }, None) => {
+                (
+                    Command::Generate { turn, .. }
+                    | Command::Look { turn, .. }
+                    | Command::Render { turn, .. }
+                    | Command::Bench { turn, .. },
+                    None,
+                ) => {
                     self.no_model(turn);
                 }
             }

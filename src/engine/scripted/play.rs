@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use crate::domain::Role;
 use crate::domain::Sampling;
 use crate::domain::inference::{
-    Candidate, Change, Command, Event, Failure, FailureKind, Finish, GenerateRequest, LoadOptions, LoadStep, ModelInfo,
-    Part, PrefillProgress, PromptRequest, PromptView, Report, Said, Stats, ThinkingControls, Token, TurnId, Window,
+    Candidate, Change, Command, Event, Failure, FailureKind, Finish, GenerateRequest, LoadOptions, LoadStep,
+    LookRequest, ModelInfo, Part, PrefillProgress, PromptRequest, PromptView, Report, Said, Stats, ThinkingControls,
+    Token, TurnId, Window,
 };
 use crate::domain::prospect::Prospect;
 use crate::domain::sampling::{Parameter, Seed};
@@ -85,6 +86,10 @@ impl<'a> Player<'a> {
             let event = match command {
                 Command::Load { turn, options, .. } => self.load(turn, &options),
                 Command::Generate { turn, request } => self.generate(turn, &request),
+                Command::Look { turn, look } => {
+                    self.look_back(&look);
+                    Event::Looked { turn }
+                }
                 Command::Render { turn, prompt } => self.render(turn, &prompt),
                 // It reads nothing ahead.
                 Command::Resume { turn, .. } => Event::Resumable {
@@ -350,6 +355,16 @@ impl<'a> Player<'a> {
         self.ends.lookout.put(Prospect {
             logits: all.iter().map(|(_, p)| p.ln()).collect(),
             texts: all.iter().enumerate().map(named).collect(),
+            ..Prospect::default()
+        });
+    }
+
+    /// The same for a word of an answer that is over, which is certain: what a script says follows from no distribution.
+    fn look_back(&self, request: &LookRequest) {
+        self.ends.lookout.put(Prospect {
+            logits: vec![0.0],
+            texts: vec![(Token(0), format!("#{}", request.said.0))],
+            place: Some(request.place),
             ..Prospect::default()
         });
     }

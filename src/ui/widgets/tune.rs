@@ -241,7 +241,10 @@ fn distribution(
 ) {
     let width = usize::from(area.width);
     let (dim, line) = (look.theme.style(Role::Dim), look.theme.style(Role::Rule));
-    let title = format!("─ last token · kept {}/{} ", outlook.left, outlook.all);
+    let which = prospect
+        .place
+        .map_or_else(|| "last token".to_owned(), |place| format!("token {}", place + 1));
+    let title = format!("─ {which} · kept {}/{} ", outlook.left, outlook.all);
     let title = shorten(&title, width);
     let fill = "─".repeat(width.saturating_sub(columns(&title)));
     let mut lines = vec![Line::styled(title + &fill, line)];
