@@ -12,6 +12,8 @@ mod commands;
 mod context;
 #[cfg(feature = "llama")]
 mod dangers;
+#[cfg(feature = "llama")]
+mod diagnoses;
 mod docs;
 #[cfg(feature = "llama")]
 mod doctor;

@@ -13,6 +13,8 @@ pub struct Caught {
     pub unit: String,
     /// Tokens of it, from its beginning to where it was caught.
     pub tokens: usize,
+    /// The place of the token that it began with, in the answer, from 0; where it is known.
+    pub begin: Option<usize>,
     /// The token that it began with, where it is known.
     pub first: Option<Token>,
     /// Bytes of the answer before it; `None` where it began in what was thought.
@@ -28,6 +30,8 @@ pub enum Remedy {
     Temperature,
     /// Draw other numbers.
     Seed,
+    /// Choose another token where it began.
+    Another,
     /// Never draw the token that the loop began with.
     Ban,
     /// Go on as it is, and say no more.
@@ -36,7 +40,7 @@ pub enum Remedy {
 
 impl Remedy {
     /// All of them, the most promising first, with what each is called and what it does.
-    pub const ALL: [(Self, &'static str, &'static str); 5] = [
+    pub const ALL: [(Self, &'static str, &'static str); 6] = [
         (
             Self::Dry,
             "penalise repetition",
@@ -44,6 +48,11 @@ impl Remedy {
         ),
         (Self::Temperature, "draw more freely", "a higher temperature"),
         (Self::Seed, "draw other numbers", "the same settings, another seed"),
+        (
+            Self::Another,
+            "choose another token",
+            "the candidates where the loop began, to go on from one of them",
+        ),
         (
             Self::Ban,
             "ban its first token",

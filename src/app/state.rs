@@ -246,6 +246,8 @@ pub struct Running {
     pub continued: Option<Box<Before>>,
     /// Looks out for loops in it, where anything does.
     pub watch: Option<Box<Watch>>,
+    /// Whether the context was full under way, and some of it was forgotten.
+    pub shifted: bool,
 }
 
 /// An answer before it went on: to go back to where nothing comes of it.

@@ -6,7 +6,7 @@ use std::path::Path;
 use tokenizers::Tokenizer;
 
 use crate::domain::Role;
-use crate::domain::inference::Token;
+use crate::domain::inference::{Token, TurnEnd};
 use crate::engine::local::{Patient, Piece};
 use crate::gguf::Metadata;
 use crate::prompt::{Message, Rendered};
@@ -81,24 +81,33 @@ pub(super) fn template(patient: &Patient, metadata: &Metadata) -> Opinion {
         );
     }
     let own = metadata.chat_template().is_some();
-    match ending(patient, &rendered) {
-        Ok(end) if own => Opinion::ok(format!(
-            "{}; it ends an answer with '{end}', as the model does",
-            rendered.path
-        )),
-        Ok(end) => Opinion::warning(
-            format!(
-                "the model has no template, and {} ends answers with '{end}'",
-                rendered.path
-            ),
-            "if answers are odd, name the right one by '--template NAME'",
-        ),
-        Err(found) => Opinion::failed(
-            format!("the template ends an answer with {found}, which is no end-of-generation token"),
-            "the model was not taught to stop as quipu waits for it: choose another by '--template NAME', or end answers by \
-             '--stop-at'",
-        ),
-    }
+    let found = match patient.turn_end() {
+        TurnEnd::Reached(token) => {
+            let end = text(&patient.piece(token));
+            return if own {
+                Opinion::ok(format!(
+                    "{}; it ends an answer with '{end}', as the model does",
+                    rendered.path
+                ))
+            } else {
+                Opinion::warning(
+                    format!(
+                        "the model has no template, and {} ends answers with '{end}'",
+                        rendered.path
+                    ),
+                    "if answers are odd, name the right one by '--template NAME'",
+                )
+            };
+        }
+        TurnEnd::Elsewhere(end) => format!("with '{end}', which is no end-of-generation token"),
+        TurnEnd::Missing => "and the model has no end-of-generation token".to_owned(),
+        TurnEnd::Unknown => "somehow, which cannot be seen".to_owned(),
+    };
+    Opinion::failed(
+        format!("the template ends an answer {found}"),
+        "the model was not taught to stop as quipu waits for it: choose another by '--template NAME', or end answers by \
+         '--stop-at'",
+    )
 }
 
 /// Markers of the form that special tokens have, written by the template, which are none here.
@@ -112,24 +121,6 @@ fn unknown_markers<'t>(patient: &Patient, rendered: &'t Rendered) -> Vec<&'t str
     markers
         .filter(|marker| patient.tokenize(marker, false, true).len() != 1)
         .collect()
-}
-
-/// What the template puts behind an answer: the token that ends it, or else what stands there instead.
-fn ending(patient: &Patient, rendered: &Rendered) -> Result<String, String> {
-    let behind = rendered.contents.iter().find(|content| content.message == 1);
-    let behind = behind.map_or_else(
-        || rendered.text.split(SAID[1].1).nth(1),
-        |content| rendered.text.get(content.range.end..),
-    );
-    let tokens = patient.tokenize(behind.unwrap_or_default().trim_start(), false, true);
-    let Some(first) = tokens.first().map(|token| patient.piece(*token)) else {
-        return Err("nothing".to_owned());
-    };
-    if patient.endings().contains(&first.token) {
-        Ok(text(&first))
-    } else {
-        Err(format!("'{}'", text(&first)))
-    }
 }
 
 /// The share of texts that do not survive from which on the tokenizer is broken and not only peculiar.

@@ -577,6 +577,8 @@ pub struct ModelInfo {
     pub template: String,
     /// Its digest.
     pub template_digest: String,
+    /// How the template ends an answer.
+    pub turn_end: TurnEnd,
     /// What of the thinking the template lets a person decide.
     pub thinking: ThinkingControls,
     /// Sampling values that the model's makers recommend: parameters, and values as they are written.
@@ -585,6 +587,20 @@ pub struct ModelInfo {
     pub warnings: Vec<String>,
     /// Whether this is the built-in model.
     pub builtin: bool,
+}
+
+/// How a template ends an answer, against what the model stops at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum TurnEnd {
+    /// The template would not show it.
+    #[default]
+    Unknown,
+    /// With this end-of-generation token.
+    Reached(Token),
+    /// With this text, at which nothing stops; empty where it writes nothing.
+    Elsewhere(String),
+    /// The vocabulary has no end-of-generation token.
+    Missing,
 }
 
 /// The exact prompt, token by token.

@@ -86,6 +86,7 @@ pub(super) fn start(state: &mut State, answer: MessageId, continued: Option<Box<
         since: state.now,
         continued,
         watch: (state.options.loop_guard != LoopGuard::Off).then(Box::default),
+        shifted: false,
     });
     state.caught = None;
     state.screen.scroll = Scroll::Follow;

@@ -9,11 +9,11 @@ use crate::app::notice::Level;
 use crate::app::picker::{Choice, Pick, Picker};
 use crate::app::state::{Phase, State};
 use crate::domain::LoopGuard;
-use crate::domain::inference::{Part, Token};
+use crate::domain::inference::{Part, Token, TurnEnd};
 use crate::domain::sampling::{Bias, BiasedToken, Parameter, Sampling, Seed};
 use crate::text::Repetition;
 
-use super::{Outcome, Refusal, answer, compact, pick, proposed, sampling, talk};
+use super::{Outcome, Refusal, answer, compact, inspect, pick, proposed, sampling, talk};
 
 /// Characters of what repeats that a word about it has room for.
 const QUOTED: usize = 40;
@@ -54,10 +54,11 @@ pub(super) fn watch(state: &mut State, token: Option<Token>, part: Part, text: &
         "it goes round in circles: '{}' {} times since token {since}{}. /loop shows ways out",
         quoted(&found.unit),
         found.times,
-        cause(&state.tuning.sampling, &found).map_or_else(String::new, |cause| format!("; {cause}")),
+        why(state, &found, begin).map_or_else(String::new, |cause| format!("; {cause}")),
     );
     state.caught = Some(Caught {
         answer: id,
+        begin,
         first: begin.and_then(|begin| tokens.get(begin)).copied(),
         kept: kept.filter(|kept| part == Part::Answer && message.text.is_char_boundary(*kept)),
         tokens: found.tokens,
@@ -75,6 +76,57 @@ fn quoted(unit: &str) -> String {
         None if words.is_empty() => "blanks".to_owned(),
         None => words,
     }
+}
+
+/// The mean probability from which on the model was sure of what it said over and over.
+const SURE: f32 = 0.99;
+
+/// Why it happened, as far as anything tells: what the model cannot do, what became of the conversation, and what the settings leave to
+/// it; and how sure the model was.
+fn why(state: &State, found: &Repetition, begin: Option<usize>) -> Option<String> {
+    match state.engine.model().map(|model| &model.turn_end) {
+        Some(TurnEnd::Missing) => {
+            return Some("this model has no end-of-generation token, so nothing ends an answer".to_owned());
+        }
+        Some(TurnEnd::Elsewhere(end)) => {
+            let end = if end.is_empty() {
+                "nothing".to_owned()
+            } else {
+                format!("'{end}'")
+            };
+            return Some(format!(
+                "the template ends answers with {end}, at which nothing stops: /template has others"
+            ));
+        }
+        _ => {}
+    }
+    let running = state.running.as_ref()?;
+    if running.shifted {
+        return Some("the context was full, and what went before was forgotten".to_owned());
+    }
+    let answer = state.conversation.get(running.answer)?.answer.as_ref()?;
+    let untraced = answer.tokens.len().saturating_sub(answer.trace.len());
+    let said = begin.and_then(|begin| answer.trace.get(begin.checked_sub(untraced)?..));
+    let drawn: Vec<f32> = said
+        .unwrap_or_default()
+        .iter()
+        .filter(|report| !report.put_in)
+        .map(|r| r.probability)
+        .collect();
+    let mean = drawn.iter().sum::<f32>() / drawn.len().max(1) as f32;
+    let sure = mean >= SURE;
+    if sure && found.tokens == found.times && begin.is_some_and(|begin| begin <= 1) {
+        return Some(
+            "one token leads from the beginning on, whatever was said: /doctor tells whether the model is sound"
+                .to_owned(),
+        );
+    }
+    let cause = cause(&state.tuning.sampling, found);
+    if !sure {
+        return cause;
+    }
+    let sure = format!("the model is sure of every token of it ({:.1} %)", 100.0 * mean);
+    Some(cause.map_or_else(|| sure.clone(), |cause| format!("{cause}, and {sure}")))
 }
 
 /// Why nothing kept the model from it, as far as the settings tell.
@@ -141,6 +193,9 @@ pub(super) fn caught(state: &mut State, name: &str) -> Outcome {
         // Where every draw is the likeliest token, no number changes it.
         Remedy::Seed => !greedy,
         Remedy::Ban => caught.first.is_some(),
+        Remedy::Another => caught
+            .begin
+            .is_some_and(|begin| inspect::is_known(state, caught.answer, begin)),
         Remedy::Dry | Remedy::Temperature | Remedy::GoOn => true,
     };
     let rows = Remedy::ALL.iter().filter(|(remedy, ..)| known(*remedy));
@@ -171,6 +226,10 @@ pub(super) fn take(state: &mut State, remedy: Remedy) -> Outcome {
             running.watch = None;
         }
         return Ok(effects);
+    }
+    if let (Remedy::Another, Some(begin)) = (remedy, caught.begin) {
+        inspect::open_at(state, caught.answer, begin);
+        return Ok(Vec::new());
     }
     answer::may_begin(state)?;
     let message = state.conversation.get(caught.answer);
@@ -207,7 +266,7 @@ fn mend(state: &mut State, remedy: Remedy, caught: &Caught) -> Vec<String> {
         }
         Remedy::Seed => vec![change(state, "seed", |s| s.seed = Seed::Random)],
         Remedy::Ban => vec![caught.first.and_then(|token| ban(state, token))],
-        Remedy::GoOn => Vec::new(),
+        Remedy::Another | Remedy::GoOn => Vec::new(),
     };
     changes.into_iter().flatten().collect()
 }
@@ -236,10 +295,10 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
-    use crate::app::state::Overlay;
+    use crate::app::state::{Engine, Overlay};
     use crate::app::update::scene::{act, answering, finish, last_notice, ready, say, send};
     use crate::app::{Action, CommandId, Msg, update};
-    use crate::domain::inference::{Command, Event, Finish, GenerateRequest, Said};
+    use crate::domain::inference::{Candidate, Command, Event, Finish, GenerateRequest, Report, Said};
 
     /// An answer that says one word for ever, up to where that is told, and what is done then.
     fn looping(guard: LoopGuard) -> (State, Vec<Effect>) {
@@ -278,6 +337,105 @@ mod tests {
             _ => None,
         });
         asked.unwrap()
+    }
+
+    /// The words about a loop of one word, which the model is so sure of, where `change` was made before.
+    fn explained(probability: f32, change: impl FnOnce(&mut State)) -> String {
+        let mut state = ready();
+        state.options.trace = 5;
+        state.tuning.sampling.temperature = 0.0;
+        send(&mut state, "hello");
+        change(&mut state);
+        for _ in 0..200 {
+            let said = Said {
+                token: Some(Token(9)),
+                text: " rect".to_owned(),
+                report: Some(Box::new(Report {
+                    probability,
+                    ..Report::default()
+                })),
+                ..Said::default()
+            };
+            let turn = answer::asked(&state).unwrap();
+            if !update(&mut state, Msg::Engine(Event::Token { turn, said })).is_empty() {
+                break;
+            }
+        }
+        last_notice(&state).1.to_owned()
+    }
+
+    /// The end of answers, as the model that is loaded has it.
+    fn ends(state: &mut State, end: TurnEnd) {
+        let Engine::Ready(model) = &mut state.engine else {
+            panic!("no model");
+        };
+        model.turn_end = end;
+    }
+
+    #[test]
+    fn the_cause_is_what_the_evidence_says() {
+        let likeliest = "each token is the likeliest, and nothing penalises repetition";
+        let says = |words: &str, cause: &str| assert!(words.contains(cause), "{words}");
+        says(&explained(0.5, |_| {}), &format!("; {likeliest}. /loop"));
+        says(
+            &explained(0.995, |state| {
+                for word in ["The", " capital", " is"] {
+                    say(state, 7, word);
+                }
+            }),
+            &format!("; {likeliest}, and the model is sure of every token of it (99.5 %). /loop"),
+        );
+        says(
+            &explained(1.0, |_| {}),
+            "; one token leads from the beginning on, whatever was said: /doctor",
+        );
+        says(
+            &explained(0.5, |state| ends(state, TurnEnd::Missing)),
+            "; this model has no end-of-generation token",
+        );
+        says(
+            &explained(0.5, |state| ends(state, TurnEnd::Elsewhere("<|user|>".to_owned()))),
+            "; the template ends answers with '<|user|>', at which nothing stops",
+        );
+        says(
+            &explained(0.5, |state| {
+                let turn = answer::asked(state).unwrap();
+                let (keep, discard) = (24, 500);
+                update(state, Msg::Engine(Event::Shift { turn, keep, discard }));
+            }),
+            "; the context was full, and what went before was forgotten",
+        );
+    }
+
+    #[test]
+    fn another_token_is_chosen_where_the_loop_began() {
+        let mut state = ready();
+        state.options.trace = 5;
+        send(&mut state, "hello");
+        for _ in 0..64 {
+            let report = Box::new(Report {
+                candidates: vec![Candidate {
+                    token: Token(9),
+                    ..Candidate::default()
+                }],
+                ..Report::default()
+            });
+            let said = Said {
+                token: Some(Token(9)),
+                text: " rect".to_owned(),
+                report: Some(report),
+                ..Said::default()
+            };
+            let turn = answer::asked(&state).unwrap();
+            update(&mut state, Msg::Engine(Event::Token { turn, said }));
+        }
+        finish(&mut state, Finish::Stopped);
+        act(&mut state, Action::Run(CommandId::Loop));
+        assert!(take(&mut state, Remedy::Another).is_ok());
+        let Some(Overlay::Inspector(open)) = &state.screen.overlay else {
+            panic!("{:?}", state.screen.overlay);
+        };
+        assert_eq!(open.at, 0, "where it began");
     }
 
     #[test]
@@ -373,7 +531,9 @@ mod tests {
         };
         let seed = Choice::Remedy(Remedy::Seed);
         assert!(rows(0.8).contains(&seed) && !rows(0.0).contains(&seed));
-        assert_eq!(rows(0.8).len(), Remedy::ALL.len());
+        // Nothing is kept here of what there was to draw from, so there is no other token to choose.
+        assert!(!rows(0.8).contains(&Choice::Remedy(Remedy::Another)));
+        assert_eq!(rows(0.8).len(), Remedy::ALL.len() - 1);
     }
 
     #[test]

@@ -104,17 +104,40 @@ fn open(state: &mut State) -> Outcome {
     }
     let id = traced(state)?;
     let answer = state.conversation.get(id).and_then(|message| message.answer.as_ref());
-    let known = answer.map_or(0, |answer| answer.trace.len());
+    let last = answer.map_or(0, |answer| answer.tokens.len().saturating_sub(1));
+    open_at(state, id, last);
+    Ok(Vec::new())
+}
+
+/// Whether it is known what the token at this place of an answer was drawn from.
+pub(super) fn is_known(state: &State, answer: MessageId, place: usize) -> bool {
+    let answer = state
+        .conversation
+        .get(answer)
+        .and_then(|message| message.answer.as_ref());
+    answer.is_some_and(|answer| {
+        pieces(answer)
+            .iter()
+            .any(|piece| piece.place == place && !piece.report.put_in)
+    })
+}
+
+/// Opens it at a token of an answer.
+pub(super) fn open_at(state: &mut State, answer: MessageId, place: usize) {
+    let known = state
+        .conversation
+        .get(answer)
+        .and_then(|message| message.answer.as_ref());
+    let at = known.and_then(|known| pieces(known).iter().position(|piece| piece.place == place));
     let mut inspector = Inspector {
-        answer: id,
-        at: known.saturating_sub(1),
+        answer,
+        at: at.unwrap_or(0),
         candidate: 0,
         shade: Shade::default(),
     };
     inspector.candidate = said(state, &inspector);
     state.screen.overlay = Some(Overlay::Inspector(Box::new(inspector)));
     state.screen.forced = None;
-    Ok(Vec::new())
 }
 
 fn inspector(state: &mut State) -> Option<&mut Inspector> {

@@ -141,6 +141,7 @@ mod tests {
 
     use super::*;
     use crate::domain::inference::ThinkingControls;
+    use crate::domain::inference::TurnEnd;
 
     #[test]
     fn a_star_marks_what_was_changed() {
@@ -177,6 +178,7 @@ mod tests {
     #[test]
     fn all_that_is_known_of_a_model_is_said() {
         let model = ModelInfo {
+            turn_end: TurnEnd::default(),
             name: "cria".to_owned(),
             fingerprint: "5e0f".to_owned(),
             architecture: "llama".to_owned(),

@@ -39,6 +39,9 @@ pub(super) fn shifted(state: &mut State, turn: TurnId, keep: u32, discard: u32) 
         "the context is full: the model keeps the first {keep} tokens, forgets the {discard} after them, and goes on"
     );
     state.tell(Level::Warn, words);
+    if let Some(running) = &mut state.running {
+        running.shifted = true;
+    }
     state.context_used = state.context_used.saturating_sub(discard);
 }
 

@@ -12,7 +12,8 @@ use llama_cpp_2::model::LlamaModel;
 
 use crate::domain::Sampling;
 use crate::domain::inference::{
-    Event, Failure, FailureKind, LoadOptions, LoadStep, ModelInfo, ModelSource, ThinkingControls, Token, TurnId,
+    Event, Failure, FailureKind, LoadOptions, LoadStep, ModelInfo, ModelSource, ThinkingControls, Token, TurnEnd,
+    TurnId,
 };
 use crate::domain::loading::TemplateChoice;
 use crate::domain::sampling::Parameter;
@@ -112,9 +113,14 @@ impl Local<'_> {
         if self.ends.cancel.is_stopped(turn) {
             return Err(Failure::new(FailureKind::Cancelled, "loading was cancelled"));
         }
+        let prompter = Prompter::new(vocabulary, template, options.thinking_tags.as_ref());
+        let info = ModelInfo {
+            turn_end: prompter.turn_end(),
+            ..info
+        };
         Ok(Loaded {
             sequence,
-            prompter: Prompter::new(vocabulary, template, options.thinking_tags.as_ref()),
+            prompter,
             info,
             cut: None,
             kept: None,
@@ -284,6 +290,7 @@ fn info(
     warnings.extend(unusable);
     let name = if source.builtin { "cria" } else { summary.name.as_str() };
     ModelInfo {
+        turn_end: TurnEnd::default(),
         thinking: ThinkingControls::default(),
         name: sanitize_line(name).into_owned(),
         fingerprint: String::new(),

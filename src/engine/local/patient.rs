@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use llama_cpp_2::model::LlamaModel;
 
-use crate::domain::inference::{Cancel, Failure, FailureKind, GpuLayers, LoadOptions, Token};
+use crate::domain::inference::{Cancel, Failure, FailureKind, GpuLayers, LoadOptions, Token, TurnEnd};
 use crate::gguf::ModelFile;
 use crate::prompt::{Message, Rendered, TemplateError};
 use crate::text::sanitize_line;
@@ -132,6 +132,11 @@ impl Patient {
     /// When the template refuses them.
     pub fn render(&self, messages: &[Message<'_>]) -> Result<Rendered, TemplateError> {
         self.prompter.render(messages)
+    }
+
+    /// How the template ends an answer.
+    pub fn turn_end(&self) -> TurnEnd {
+        self.prompter.turn_end()
     }
 
     /// The tokens of what was rendered.

@@ -2,8 +2,9 @@
 //! How much of a conversation goes in is `window.rs`'s business.
 
 use crate::domain::Role;
-use crate::domain::inference::{ChatMessage, Failure, FailureKind, PromptRequest, Token};
+use crate::domain::inference::{ChatMessage, Failure, FailureKind, PromptRequest, Token, TurnEnd};
 use crate::prompt::{self, Message, Options, Rendered, Template, TemplateError};
+use crate::text::sanitize_line;
 use crate::text::thinking::{Format, Splitter};
 
 use super::vocabulary::Vocabulary;
@@ -91,6 +92,31 @@ impl Prompter {
     /// When the template refuses them.
     pub(super) fn render(&self, messages: &[Message<'_>]) -> Result<Rendered, TemplateError> {
         self.template.render(messages, self.vocabulary.markers(), &self.options)
+    }
+
+    /// How the template ends an answer, tried on a small conversation.
+    pub(super) fn turn_end(&self) -> TurnEnd {
+        /// No text of it stands in another or in a template.
+        const SAID: [(Role, &str); 3] = [
+            (Role::User, "Which river flows through Lima?"),
+            (Role::Assistant, "The Rimac does"),
+            (Role::User, "And through Cusco?"),
+        ];
+        let vocabulary = &self.vocabulary;
+        if !vocabulary.can_end() {
+            return TurnEnd::Missing;
+        }
+        let messages = SAID.map(|(role, said)| Message::new(role, said));
+        let Ok(rendered) = self.render(&messages) else {
+            return TurnEnd::Unknown;
+        };
+        let behind = rendered.text.split(SAID[1].1).nth(1).unwrap_or_default();
+        let tokens = vocabulary.tokens_of(behind.trim_start(), false, true);
+        match tokens.first() {
+            None => TurnEnd::Elsewhere(String::new()),
+            Some(first) if vocabulary.ends(*first) => TurnEnd::Reached(*first),
+            Some(first) => TurnEnd::Elsewhere(sanitize_line(&vocabulary.show(*first).text).into_owned()),
+        }
     }
 
     /// Tells this model's thinking from its answer; `begun` as in [`Prompt`].

@@ -35,6 +35,9 @@ const ABOVE: u16 = 3;
 const UNLIKELY: [f32; 3] = [0.5, 0.2, 0.05];
 const OPEN: [f32; 3] = [1.0, 2.0, 3.5];
 
+/// Stands before the token that a loop began with.
+const LOOP: &str = "↻";
+
 /// Draws it over `area`.
 pub(in crate::ui) fn draw(inspector: &Inspector, state: &State, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) {
     let message = state.conversation.get(inspector.answer);
@@ -75,7 +78,9 @@ pub(in crate::ui) fn draw(inspector: &Inspector, state: &State, look: Look<'_>, 
         let below = (inside.height / 2).max(ABOVE + 2).min(inside.height.saturating_sub(1));
         Layout::vertical([Constraint::Min(1), Constraint::Length(below)]).areas(inside)
     };
-    said(&known, inspector, look, frame, tokens);
+    let caught = state.caught.as_ref().filter(|caught| caught.answer == inspector.answer);
+    let loops = caught.and_then(|caught| caught.begin);
+    said(&known, inspector, loops, look, frame, tokens);
     if let Some(piece) = known.get(inspector.at) {
         drawn_from(piece, (answer, &known), inspector, look, frame, of_one);
     }
@@ -127,12 +132,20 @@ fn shade(report: &Report, by: Shade, look: Look<'_>) -> Style {
 }
 
 /// The tokens, wrapped, around the selected one.
-fn said(known: &[Piece<'_>], inspector: &Inspector, look: Look<'_>, frame: &mut Frame<'_>, area: Rect) {
+fn said(
+    known: &[Piece<'_>],
+    inspector: &Inspector,
+    loops: Option<usize>,
+    look: Look<'_>,
+    frame: &mut Frame<'_>,
+    area: Rect,
+) {
     let width = usize::from(area.width).max(1);
     let mut lines: Vec<Vec<Span<'static>>> = vec![Vec::new()];
     let (mut used, mut line_of_it) = (0, 0);
     for (at, piece) in known.iter().enumerate() {
-        let text = shorten(&in_line(piece.text), width);
+        let mark = if loops == Some(piece.place) { LOOP } else { "" };
+        let text = shorten(&format!("{mark}{}", in_line(piece.text)), width);
         let taken = columns(&text);
         if used + taken > width {
             lines.push(Vec::new());
