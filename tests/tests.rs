@@ -9,6 +9,8 @@
 
 mod commands;
 #[cfg(feature = "llama")]
+mod compare;
+#[cfg(feature = "llama")]
 mod context;
 #[cfg(feature = "llama")]
 mod dangers;

@@ -93,6 +93,13 @@ pub enum Command {
         /// What it is made of.
         prompt: PromptRequest,
     },
+    /// Answer a conversation under several settings at once.
+    Compare {
+        /// Names the events that answer.
+        turn: TurnId,
+        /// What to answer, and how.
+        request: Box<CompareRequest>,
+    },
     /// Leave in the lookout what a token of an answer was drawn from, computed anew.
     Look {
         /// Names the event that answers.
@@ -287,6 +294,31 @@ pub enum Event {
         /// The prompt, token by token.
         prompt: PromptView,
     },
+    /// A token was said in one of the columns that are compared.
+    Column {
+        /// The turn.
+        turn: TurnId,
+        /// The column, from 0.
+        column: usize,
+        /// The token.
+        said: Said,
+    },
+    /// A column is over.
+    ColumnFinished {
+        /// The turn.
+        turn: TurnId,
+        /// The column, from 0.
+        column: usize,
+        /// Why.
+        finish: Finish,
+        /// Counts and times; the reading of the prompt is all columns'.
+        stats: Stats,
+    },
+    /// All columns are over.
+    Compared {
+        /// The turn.
+        turn: TurnId,
+    },
     /// What was to be looked at lies in the lookout.
     Looked {
         /// The request.
@@ -320,6 +352,24 @@ pub enum Event {
         /// Its last words.
         reason: String,
     },
+}
+
+/// A conversation to be answered under several settings at once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompareRequest {
+    /// The prompt, which all of them share.
+    pub prompt: PromptRequest,
+    /// The settings, one for each column; at most [`Self::MOST`].
+    pub columns: Vec<Sampling>,
+    /// Longest thinking in tokens.
+    pub thinking_budget: Option<u32>,
+    /// Whether to tell with every token what there was to draw from.
+    pub report: bool,
+}
+
+impl CompareRequest {
+    /// Most columns.
+    pub const MOST: usize = 4;
 }
 
 /// A token of an answer that is to be looked at again.

@@ -50,7 +50,11 @@ pub(super) fn told(state: &mut State, event: Event) -> Vec<Effect> {
         Event::Died { reason } => return died(state, reason),
         // Only `quipu bench` asks for timings, and it has no state.
         // What was looked at is picked up where it lies.
-        Event::Looked { .. } | Event::Benched { .. } => {}
+        Event::Looked { .. }
+        | Event::Benched { .. }
+        | Event::Column { .. }
+        | Event::ColumnFinished { .. }
+        | Event::Compared { .. } => {}
     }
     Vec::new()
 }

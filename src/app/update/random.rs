@@ -150,6 +150,9 @@ fn named(mut event: Event, of: TurnId) -> Event {
         | Event::Finished { turn, .. }
         | Event::Rendered { turn, .. }
         | Event::Looked { turn }
+        | Event::Column { turn, .. }
+        | Event::ColumnFinished { turn, .. }
+        | Event::Compared { turn }
         | Event::Benched { turn, .. }
         | Event::Failed { turn, .. } => *turn = of,
         Event::Died { .. } => {}
@@ -311,6 +314,9 @@ fn turn_of(event: &Event) -> Option<TurnId> {
         | Event::Token { turn, .. }
         | Event::Finished { turn, .. }
         | Event::Looked { turn }
+        | Event::Column { turn, .. }
+        | Event::ColumnFinished { turn, .. }
+        | Event::Compared { turn }
         | Event::Rendered { turn, .. }
         | Event::Benched { turn, .. }
         | Event::Failed { turn, .. } => Some(turn),
@@ -432,7 +438,7 @@ fn check_effects(state: &State, seen: &mut Seen, effects: &[Effect]) -> Result<(
                 seen.kept.entry(*key).or_default().absorb(changes.clone());
             }
             Effect::Store(_)
-            | Effect::Engine(Command::Keep { .. } | Command::Look { .. } | Command::Unload)
+            | Effect::Engine(Command::Keep { .. } | Command::Look { .. } | Command::Compare { .. } | Command::Unload)
             | Effect::SetDraft(_)
             | Effect::Fold(_)
             | Effect::ListModels

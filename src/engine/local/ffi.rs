@@ -19,12 +19,13 @@ use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_sys_2 as sys;
 
 use crate::domain::inference::{Cancel, Token, TurnId};
-use crate::domain::loading::{CacheType, FlashAttention, Override, OverrideValue, RopeScaling, SplitMode};
+use crate::domain::loading::{FlashAttention, RopeScaling, SplitMode};
 
 use super::inside::Observer;
 use super::logs::Severity;
 use super::quantize::FileType;
-use super::shape::{Placement, Shape};
+use super::raw::{end_of_overrides, ggml_type, raw_override};
+use super::shape::{Placement, Row, Shape};
 
 /// The sequence that the chat lives in.
 const SEQUENCE: sys::llama_seq_id = 0;
@@ -115,51 +116,6 @@ pub(super) fn load_model(
     NonNull::new(raw).map(|raw| unsafe { mem::transmute::<NonNull<sys::llama_model>, LlamaModel>(raw) })
 }
 
-/// An override as llama.cpp has it. Keys and texts are no longer than [`Override::LONGEST`], so that they end in a zero; whatever
-/// is longer is cut.
-fn raw_override(given: &Override) -> sys::llama_model_kv_override {
-    let text = |text: &str| {
-        let mut raw = [0; Override::LONGEST + 1];
-        for (to, from) in raw.iter_mut().zip(text.bytes().take(Override::LONGEST)) {
-            *to = from as c_char;
-        }
-        raw
-    };
-    let (tag, value) = match &given.value {
-        OverrideValue::Int(value) => (
-            sys::LLAMA_KV_OVERRIDE_TYPE_INT,
-            sys::llama_model_kv_override__bindgen_ty_1 {
-                val_i64: i64::from(*value),
-            },
-        ),
-        OverrideValue::Float(value) => (
-            sys::LLAMA_KV_OVERRIDE_TYPE_FLOAT,
-            sys::llama_model_kv_override__bindgen_ty_1 { val_f64: *value },
-        ),
-        OverrideValue::Bool(value) => (
-            sys::LLAMA_KV_OVERRIDE_TYPE_BOOL,
-            sys::llama_model_kv_override__bindgen_ty_1 { val_bool: *value },
-        ),
-        OverrideValue::Text(value) => (
-            sys::LLAMA_KV_OVERRIDE_TYPE_STR,
-            sys::llama_model_kv_override__bindgen_ty_1 { val_str: text(value) },
-        ),
-    };
-    sys::llama_model_kv_override {
-        tag,
-        key: text(&given.key),
-        __bindgen_anon_1: value,
-    }
-}
-
-/// What a list of overrides ends with: one without a key.
-fn end_of_overrides() -> sys::llama_model_kv_override {
-    raw_override(&Override {
-        key: String::new(),
-        value: OverrideValue::Int(0),
-    })
-}
-
 unsafe extern "C" fn loaded_part(part: f32, data: *mut c_void) -> bool {
     // SAFETY: `data` is the reference that `load_model` keeps for the length of the call, used by nobody else meanwhile.
     let progress = unsafe { &mut *data.cast::<&mut dyn FnMut(f32) -> bool>() };
@@ -198,6 +154,8 @@ pub(super) struct Context {
     _observer: Option<Box<Observer>>,
     /// Most logit rows of one decode.
     outputs: usize,
+    /// How many sequences there may be.
+    sequences: u32,
     /// Tokens of the last decode whose logits it left behind: its last one, all, or none.
     kept: (Logits, usize),
 }
@@ -233,6 +191,9 @@ impl Context {
         // Reserving one row instead of a batch's worth saves 300 MiB with a vocabulary of 152k. `decode` asks for no more: that
         // would abort.
         params.n_outputs_max = shape.outputs;
+        // One buffer for all: they share a prompt.
+        params.n_seq_max = shape.sequences;
+        params.kv_unified = true;
         params.no_perf = true;
         params.type_k = ggml_type(shape.cache.0);
         params.type_v = ggml_type(shape.cache.1);
@@ -267,6 +228,7 @@ impl Context {
             model,
             _observer: observer,
             outputs: shape.outputs as usize,
+            sequences: shape.sequences,
             kept: (Logits::None, 0),
         })
     }
@@ -336,6 +298,75 @@ impl Context {
             2 => Err(DecodeError::Cancelled),
             code => Err(DecodeError::Failed(code)),
         }
+    }
+
+    /// Computes a token of each of several sequences, at its position, and keeps the logits of all.
+    ///
+    /// # Errors
+    /// As [`Self::decode`]; a sequence that the context was not made for is refused too.
+    pub(super) fn decode_rows(&mut self, rows: &[Row]) -> Result<(), DecodeError> {
+        self.kept = (Logits::None, 0);
+        let vocabulary = self.model.n_vocab();
+        let sound = |row: &Row| (0..vocabulary).contains(&row.token.0) && row.sequence < self.sequences;
+        let most = self.outputs.min(self.n_batch() as usize);
+        if rows.is_empty() || rows.len() > most || !rows.iter().all(sound) {
+            return Err(DecodeError::Failed(-1));
+        }
+        let mut ids: Vec<sys::llama_token> = rows.iter().map(|row| row.token.0).collect();
+        let mut positions: Vec<sys::llama_pos> = rows.iter().map(|row| row.position as i32).collect();
+        let mut counts = vec![1_i32; rows.len()];
+        let mut sequences: Vec<sys::llama_seq_id> = rows.iter().map(|row| row.sequence as i32).collect();
+        let mut named: Vec<*mut sys::llama_seq_id> = sequences.iter_mut().map(ptr::from_mut).collect();
+        let mut wanted = vec![1_i8; rows.len()];
+        let batch = sys::llama_batch {
+            n_tokens: rows.len() as i32,
+            token: ids.as_mut_ptr(),
+            embd: ptr::null_mut(),
+            pos: positions.as_mut_ptr(),
+            n_seq_id: counts.as_mut_ptr(),
+            seq_id: named.as_mut_ptr(),
+            logits: wanted.as_mut_ptr(),
+        };
+        // SAFETY: `raw` is live and not shared (`&mut self`); every array has `n_tokens` entries and is not kept by llama.cpp after
+        // the call; ids are within the vocabulary, sequences within those of the context, each named by a pointer to one id.
+        let code = unsafe { sys::llama_decode(self.raw.as_ptr(), batch) };
+        match code {
+            0 => {
+                self.kept = (Logits::All, rows.len());
+                Ok(())
+            }
+            1 => Err(DecodeError::Full),
+            2 => Err(DecodeError::Cancelled),
+            code => Err(DecodeError::Failed(code)),
+        }
+    }
+
+    /// Has the sequences 1 to `count` - 1 hold what the first does; the cells are shared.
+    pub(super) fn fan_out(&mut self, count: u32) {
+        for other in 1..count.min(self.sequences) {
+            // SAFETY: `raw` is live and not shared; both sequences are among those of the context, and the range is all there is.
+            unsafe {
+                let memory = sys::llama_get_memory(self.raw.as_ptr());
+                sys::llama_memory_seq_cp(memory, SEQUENCE, other as i32, -1, -1);
+            }
+        }
+    }
+
+    /// Forgets all sequences but the first.
+    pub(super) fn fold(&mut self) {
+        self.kept = (Logits::None, 0);
+        for other in 1..self.sequences {
+            // SAFETY: `raw` is live and not shared; the sequence is among those of the context, and an open range is valid.
+            unsafe {
+                let memory = sys::llama_get_memory(self.raw.as_ptr());
+                sys::llama_memory_seq_rm(memory, other as i32, -1, -1);
+            }
+        }
+    }
+
+    /// How many sequences there may be.
+    pub(super) fn sequences(&self) -> u32 {
+        self.sequences
     }
 
     /// The logits of the last decoded token, one per entry of the vocabulary; `None` unless the last decode asked for them.
@@ -551,20 +582,6 @@ unsafe extern "C" fn is_cancelled(data: *mut c_void) -> bool {
 
 // `LlamaModel` is documented as transparent over its pointer; if that ever changes, this stops compiling.
 const _: () = assert!(size_of::<LlamaModel>() == size_of::<*mut sys::llama_model>());
-
-fn ggml_type(kind: CacheType) -> sys::ggml_type {
-    match kind {
-        CacheType::F32 => sys::GGML_TYPE_F32,
-        CacheType::F16 => sys::GGML_TYPE_F16,
-        CacheType::Bf16 => sys::GGML_TYPE_BF16,
-        CacheType::Q8_0 => sys::GGML_TYPE_Q8_0,
-        CacheType::Q5_1 => sys::GGML_TYPE_Q5_1,
-        CacheType::Q5_0 => sys::GGML_TYPE_Q5_0,
-        CacheType::Q4_1 => sys::GGML_TYPE_Q4_1,
-        CacheType::Q4_0 => sys::GGML_TYPE_Q4_0,
-        CacheType::Iq4Nl => sys::GGML_TYPE_IQ4_NL,
-    }
-}
 
 /// The pointer inside the safe wrapper, which offers no way to it.
 fn raw_model(model: &LlamaModel) -> *mut sys::llama_model {

@@ -104,7 +104,7 @@ impl Local<'_> {
                 break Finish::Stopped;
             }
             self.heed(loaded, turn, &mut sampler, request);
-            let Drawn { token, mut report } = next(loaded, turn, &mut sampler)?;
+            let Drawn { token, mut report } = next(loaded.sequence.logits(), turn, &mut sampler)?;
             turn.has_drawn();
             last = Some(token);
             self.look(loaded, &sampler, last.filter(|_| self.ends.lookout.is_watched()), None);
@@ -323,14 +323,14 @@ impl Local<'_> {
 }
 
 /// Ends the thinking under way; says whether there was any to end.
-fn end_thinking_of(loaded: &Loaded, turn: &mut Turn) -> bool {
+pub(super) fn end_thinking_of(loaded: &Loaded, turn: &mut Turn) -> bool {
     turn.end_thinking(&loaded.prompter.formats, |text| {
         loaded.prompter.vocabulary.tokenize_on(text)
     })
 }
 
 /// The next token: one that the thinking is ended with, or one drawn.
-fn next(loaded: &mut Loaded, turn: &mut Turn, sampler: &mut Sampler) -> Result<Drawn, Failure> {
+pub(super) fn next(logits: Option<&[f32]>, turn: &mut Turn, sampler: &mut Sampler) -> Result<Drawn, Failure> {
     // The form is the answer's: thinking has none.
     sampler.follow_form(!turn.is_thinking());
     match turn.forced() {
@@ -338,16 +338,13 @@ fn next(loaded: &mut Loaded, turn: &mut Turn, sampler: &mut Sampler) -> Result<D
             sampler.put_in(token);
             Ok(Drawn { token, report: None })
         }
-        None => draw(loaded, sampler),
+        None => draw(logits, sampler),
     }
 }
 
 /// Draws the next token from the logits of the last one.
-fn draw(loaded: &mut Loaded, sampler: &mut Sampler) -> Result<Drawn, Failure> {
-    let drawn = loaded
-        .sequence
-        .logits()
-        .map_or(Err(Undrawn::NoNumbers), |logits| sampler.draw(logits));
+fn draw(logits: Option<&[f32]>, sampler: &mut Sampler) -> Result<Drawn, Failure> {
+    let drawn = logits.map_or(Err(Undrawn::NoNumbers), |logits| sampler.draw(logits));
     drawn.map_err(|undrawn| match undrawn {
         Undrawn::NoNumbers => Failure::new(
             FailureKind::Compute,
@@ -362,7 +359,7 @@ fn draw(loaded: &mut Loaded, sampler: &mut Sampler) -> Result<Drawn, Failure> {
     })
 }
 
-fn compute(error: DecodeError) -> Failure {
+pub(super) fn compute(error: DecodeError) -> Failure {
     let message = format!("the model stopped computing: {error}; the log says more, and '/retry' tries again");
     Failure::new(FailureKind::Compute, message)
 }

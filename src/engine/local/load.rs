@@ -12,8 +12,8 @@ use llama_cpp_2::model::LlamaModel;
 
 use crate::domain::Sampling;
 use crate::domain::inference::{
-    Event, Failure, FailureKind, LoadOptions, LoadStep, ModelInfo, ModelSource, ThinkingControls, Token, TurnEnd,
-    TurnId,
+    CompareRequest, Event, Failure, FailureKind, LoadOptions, LoadStep, ModelInfo, ModelSource, ThinkingControls,
+    Token, TurnEnd, TurnId,
 };
 use crate::domain::loading::TemplateChoice;
 use crate::domain::sampling::Parameter;
@@ -157,7 +157,15 @@ impl Local<'_> {
     ) -> Result<Context, Failure> {
         let model = Arc::new(self.weights(backend, turn, path, &plan.placement, total)?);
         logs::begin();
-        Context::new(model, plan.shape, self.ends.cancel.clone()).ok_or_else(|| {
+        // A state cannot be shared as cells can, and there would be as many of it.
+        let several = !(model.is_recurrent() || model.is_hybrid());
+        let most = CompareRequest::MOST as u32;
+        let shape = Shape {
+            sequences: if several { most } else { 1 },
+            outputs: if several { most } else { 1 },
+            ..plan.shape
+        };
+        Context::new(model, shape, self.ends.cancel.clone()).ok_or_else(|| {
             let reason = logs::first_error().unwrap_or_else(|| "it did not say why".to_owned());
             let message = format!(
                 "llama.cpp made no context of {} tokens: {}; try a smaller '--context'",

@@ -22,6 +22,7 @@ use super::{Ends, EngineHandle, spawn as spawn_engine};
 mod adapters;
 mod backend;
 mod bench;
+mod columns;
 mod conflicts;
 mod devices;
 mod drawing;
@@ -37,6 +38,7 @@ mod patient;
 mod plan;
 mod prompt;
 mod quantize;
+mod raw;
 mod sampler;
 mod sequence;
 mod shape;
@@ -117,11 +119,13 @@ impl Local<'_> {
                     restored: 0,
                 }),
                 (Command::Generate { turn, request }, Some(loaded)) => self.generate(loaded, turn, &request),
+                (Command::Compare { turn, request }, Some(loaded)) => self.compare(loaded, turn, &request),
                 (Command::Look { turn, look }, Some(loaded)) => self.look_back(loaded, turn, &look),
                 (Command::Render { turn, prompt }, Some(loaded)) => self.render(loaded, turn, &prompt),
                 (Command::Bench { turn, request }, Some(loaded)) => self.bench(loaded, turn, &request),
                 (
                     Command::Generate { turn, .. }
+                    | Command::Compare { turn, .. }
                     | Command::Look { turn, .. }
                     | Command::Render { turn, .. }
                     | Command::Bench { turn, .. },

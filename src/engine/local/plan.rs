@@ -148,6 +148,7 @@ fn shape(options: &LoadOptions, machine: &Machine, context: u32) -> Shape {
         context,
         batch,
         ubatch: options.ubatch.unwrap_or(USUAL_BATCH).clamp(1, batch),
+        sequences: 1,
         outputs: OUTPUTS as u32,
         threads,
         threads_batch: options

@@ -7,6 +7,7 @@ use crate::domain::inference::{PrefillProgress, Token};
 
 use super::ffi::{Context, DecodeError, Logits, Part};
 use super::packed;
+use super::shape::Row;
 
 /// Prompt tokens computed on a CPU between two looks at progress: it reads no faster in larger pieces, and a slow machine
 /// shows something every few seconds. Fixed, never timed, because the size of a piece can change the last bits of logits and
@@ -295,6 +296,32 @@ impl Sequence {
         }
         self.clear();
         false
+    }
+
+    /// Has so many sequences go on from what is there, each for itself.
+    pub(super) fn fan_out(&mut self, count: usize) {
+        self.context.fan_out(count as u32);
+    }
+
+    /// Computes a token of each of several sequences behind what they share. Not remembered here: [`Self::fold`] ends it.
+    ///
+    /// # Errors
+    /// See [`DecodeError`].
+    pub(super) fn push_rows(&mut self, rows: &[Row]) -> Result<(), DecodeError> {
+        self.context.decode_rows(rows)
+    }
+
+    /// The logits of a row of them.
+    pub(super) fn logits_of(&mut self, row: usize) -> Option<&[f32]> {
+        self.context.logits_of(row)
+    }
+
+    /// Forgets all that the sequences do not share.
+    pub(super) fn fold(&mut self) {
+        self.context.fold();
+        if !self.context.truncate(self.tokens.len() as u32) {
+            self.clear();
+        }
     }
 
     /// The logits of the last token, where the last push asked for them.

@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 
+use crate::domain::inference::Token;
 use crate::domain::loading::{CacheType, FlashAttention, Override, RopeScaling, SplitMode};
 
 /// How a context is made, in tokens and threads.
@@ -13,6 +14,8 @@ pub(super) struct Shape {
     pub(super) batch: u32,
     /// Most tokens computed at once.
     pub(super) ubatch: u32,
+    /// Sequences that share the context.
+    pub(super) sequences: u32,
     /// Most tokens of one decode whose logits are kept.
     pub(super) outputs: u32,
     /// Threads for single tokens.
@@ -80,4 +83,15 @@ impl Default for Placement {
             on_cpu: Vec::new(),
         }
     }
+}
+
+/// A token of one of several sequences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    /// The token.
+    pub(super) token: Token,
+    /// Its position, from 0.
+    pub(super) position: u32,
+    /// The sequence, from 0.
+    pub(super) sequence: u32,
 }

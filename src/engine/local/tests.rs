@@ -36,6 +36,7 @@ fn context(context: u32, batch: u32, ubatch: u32) -> Context {
         context,
         batch,
         ubatch,
+        sequences: 1,
         outputs: 1,
         threads: 2,
         threads_batch: 2,

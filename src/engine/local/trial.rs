@@ -189,6 +189,7 @@ pub fn attempt(trial: &Trial<'_>, last_words: fn(&str), progress: &mut dyn FnMut
         context: CONTEXT,
         batch: CONTEXT,
         ubatch: CONTEXT,
+        sequences: 1,
         outputs: 1,
         threads: cores,
         threads_batch: cores,

@@ -86,6 +86,13 @@ impl<'a> Player<'a> {
             let event = match command {
                 Command::Load { turn, options, .. } => self.load(turn, &options),
                 Command::Generate { turn, request } => self.generate(turn, &request),
+                Command::Compare { turn, .. } => Event::Failed {
+                    turn,
+                    failure: Failure::new(
+                        FailureKind::Compute,
+                        "a script gives one answer at a time: compare with a model",
+                    ),
+                },
                 Command::Look { turn, look } => {
                     self.look_back(&look);
                     Event::Looked { turn }
