@@ -187,3 +187,51 @@ fn there_are_at_most_four() {
     };
     assert_eq!(failure.message, "5 columns are too many: at most 4");
 }
+
+#[test]
+fn the_command_prints_all_or_json_and_says_what_is_missing() {
+    let home = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_quipu"));
+        command.arg("compare").args(args).env("QUIPU_HOME", home.path());
+        command.stdin(std::process::Stdio::null()).output().unwrap()
+    };
+    let presets = ["--preset", "deterministic", "--preset", "creative"];
+    let text = run(&[&presets[..], &["--max-tokens", "8", QUESTION]].concat());
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(
+        text.contains("== deterministic · 8 tokens") && text.contains("== creative · 8 tokens"),
+        "{text}"
+    );
+
+    let json = run(&[&presets[..], &["--max-tokens", "8", "--json", "--seed", "4", QUESTION]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let [first, second] = json["columns"].as_array().unwrap().as_slice() else {
+        panic!("{json}");
+    };
+    assert_eq!(
+        (first["preset"].as_str(), first["sampling"]["temperature"].as_f64()),
+        (Some("deterministic"), Some(0.0))
+    );
+    assert_eq!(
+        (second["preset"].as_str(), second["sampling"]["seed"].as_u64()),
+        (Some("creative"), Some(4))
+    );
+    assert_eq!(first["tokens"].as_array().map(Vec::len), Some(8));
+    assert!(
+        first["differs_at"].is_null() && second["differs_at"].is_number(),
+        "{json}"
+    );
+
+    for (args, words) in [
+        (&["--preset", "code", "x"][..], "one preset is named"),
+        (
+            &["--preset", "code", "--preset", "creatif", "x"],
+            "did you mean 'creative'?",
+        ),
+    ] {
+        let refused = run(args);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&refused.stderr).contains(words));
+    }
+}

@@ -12,6 +12,7 @@ use crate::domain::load_option::{LOAD_OPTIONS, LoadOption};
 use crate::domain::sampling::{Kind, PARAMETERS, Parameter};
 
 use super::bench::BenchArgs;
+use super::compare::CompareArgs;
 #[cfg(feature = "llama")]
 use super::devices::DevicesArgs;
 #[cfg(feature = "llama")]
@@ -64,9 +65,9 @@ pub(super) struct Flags {
     /// The system prompt
     #[arg(long, global = true, value_name = "TEXT")]
     pub(super) system: Option<String>,
-    /// The sampling preset to start from
+    /// The sampling preset to start from; 'compare' takes several
     #[arg(long, global = true, value_name = "NAME")]
-    pub(super) preset: Option<String>,
+    pub(super) preset: Vec<String>,
     /// Longest answer, in tokens
     #[arg(long, global = true, value_name = "TOKENS")]
     pub(super) max_tokens: Option<u32>,
@@ -125,6 +126,8 @@ pub(super) enum EngineChoice {
 pub(super) enum Task {
     /// List, search, export, import and remove the sessions that are kept
     Sessions(SessionsArgs),
+    /// Answer a question under several presets at once
+    Compare(CompareArgs),
     /// Time prompt reading and generation with the engine that chats
     Bench(BenchArgs),
     /// Print the prompt that a chat template makes of messages

@@ -2,7 +2,7 @@
 
 use crate::config::{Amount, Layer, Place};
 
-use super::args::Args;
+use super::args::{Args, Task};
 use super::exit::{Exit, Stop};
 
 /// What the flags say, for `config` to lay over the rest.
@@ -23,8 +23,16 @@ pub(super) fn of(args: &Args) -> Result<Layer, Stop> {
         plain: flags.plain.then_some(true),
         ..Layer::default()
     };
-    if let Some(name) = &flags.preset {
-        layer.choose_preset(name, Place::Flag("--preset"));
+    match (flags.preset.as_slice(), &args.command) {
+        ([], _) | (_, Some(Task::Compare(_))) => {}
+        ([name], _) => layer.choose_preset(name, Place::Flag("--preset")),
+        (names, _) => {
+            let words = format!(
+                "{} presets are named, and one answer has one: 'quipu compare' takes several",
+                names.len()
+            );
+            return Err(Stop::new(Exit::Usage, words));
+        }
     }
     for (option, value) in &args.load {
         layer

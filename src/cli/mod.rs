@@ -3,6 +3,7 @@
 mod args;
 mod ask;
 mod bench;
+mod compare;
 #[cfg(feature = "llama")]
 mod devices;
 #[cfg(feature = "llama")]
@@ -74,6 +75,7 @@ fn fits_processor() -> Result<(), Stop> {
 fn run(args: &Args) -> Result<Exit, Stop> {
     match &args.command {
         Some(Task::Sessions(task)) => Setup::new(args)?.sessions(task),
+        Some(Task::Compare(task)) => Setup::new(args)?.compare(task, args),
         Some(Task::Bench(task)) => Setup::new(args)?.bench(task),
         Some(Task::Prompt(task)) => Setup::new(args)?.prompt(task, args),
         #[cfg(feature = "llama")]

@@ -210,7 +210,13 @@ impl<W: Write> Printer<W> {
         self.out.flush()
     }
 
-    fn object(&self, model: &ModelInfo, sampling: &Sampling, finish: Finish, stats: &Stats) -> serde_json::Value {
+    pub(super) fn object(
+        &self,
+        model: &ModelInfo,
+        sampling: &Sampling,
+        finish: Finish,
+        stats: &Stats,
+    ) -> serde_json::Value {
         let of = |part| {
             let said = self.said.iter().filter(|s| s.part == part);
             said.map(|s| s.text.as_str()).collect::<String>()

@@ -2,6 +2,7 @@
 //! with the settings; shows nothing itself but that.
 
 mod finding;
+mod tasks;
 
 use std::env;
 use std::fs;
@@ -15,15 +16,12 @@ use crate::app::notice::Level;
 use crate::app::state::{Looks, Options};
 use crate::app::tuning::Tuning;
 use crate::app::{Effect, Keepable, State};
-use crate::config::{self, Origin, Paths, Place, Problem, Settings, from_home};
-#[cfg(feature = "llama")]
-use crate::doctor::Order;
+use crate::config::{self, Origin, Paths, Place, Problem, Settings};
 use crate::domain::inference::ModelSource;
 use crate::domain::sampling::{Grammar, GrammarForm};
 use crate::domain::session::Which;
 use crate::engine::scripted::{self, Script};
 use crate::engine::{self, EngineHandle};
-use crate::models::{self, Resolved};
 use crate::run::{self, ChatOptions, Dresser, Fresh, Keeper, Log, Settler};
 use crate::store::{self, Archive, Checkpoints, StoreHandle, StoreOptions};
 use crate::text::{sanitize, sanitize_line};
@@ -31,17 +29,11 @@ use crate::ui::keymap::{Change, Keymap};
 use crate::ui::theme::{self, ColorDepth, Theme};
 
 use super::args::{Args, EngineChoice};
-use super::bench::{self, BenchArgs};
-#[cfg(feature = "llama")]
-use super::doctor::{self, DoctorArgs};
 use super::driver::Driver;
 use super::exit::{Exit, Stop};
 use super::in_session;
 use super::oneshot::{self, Format, OneShot};
-use super::prompt::{self, PromptArgs, Source};
 use super::sessions::{self, Deed, SessionsArgs};
-#[cfg(feature = "llama")]
-use super::tokens::{self, TokenizeArgs};
 use super::{layer, plain};
 
 /// What a task is started with.
@@ -225,71 +217,6 @@ impl Setup {
                 format!("the system gives no thread to keep sessions: {error}"),
             )
         })
-    }
-
-    /// Times the engine.
-    pub(super) fn bench(self, task: &BenchArgs) -> Result<Exit, Stop> {
-        self.tell_on_stderr();
-        let mut engine = self.start_engine()?;
-        let loader = self.loader();
-        let source = loader(task.model.as_deref())?;
-        let (load, sampling) = (self.settings.load.clone(), self.settings.sampling.clone());
-        let states = self.states();
-        if task.returns && states.is_none() {
-            let words = "'--returns' needs a place for states: set 'state-mib' above 0 and 'keep' to true";
-            return Err(Stop::new(Exit::Usage, words));
-        }
-        let timed = runtime()?.block_on(bench::run(&mut engine, source, load, sampling, task, io::stdout()));
-        if let Some((folder, budget)) = states.filter(|_| task.returns) {
-            Checkpoints::new(folder, budget).forget(bench::returns::NAME);
-        }
-        timed
-    }
-
-    /// Prints a prompt.
-    pub(super) fn prompt(self, task: &PromptArgs, args: &Args) -> Result<Exit, Stop> {
-        self.tell_on_stderr();
-        let named = args.load.iter().find(|(option, _)| option.name == "template");
-        let named = named.map(|(_, name)| name.as_str()).filter(|name| *name != "model");
-        // A named template stands alone, unless a model is named beside it.
-        let model = (named.is_none() || args.flags.model.is_some()).then(|| self.vocabulary(&self.settings.model));
-        let source = Source {
-            template: named,
-            model: model.transpose()?,
-            thinking: self.settings.thinking,
-        };
-        prompt::run(task, &source, io::stdout())
-    }
-
-    /// Prints the tokens of a text.
-    #[cfg(feature = "llama")]
-    pub(super) fn tokenize(self, task: &TokenizeArgs) -> Result<Exit, Stop> {
-        self.tell_on_stderr();
-        tokens::run(task, &self.vocabulary(&task.model)?.file, io::stdout())
-    }
-
-    /// Examines a model.
-    #[cfg(feature = "llama")]
-    pub(super) fn doctor(self, task: &DoctorArgs) -> Result<Exit, Stop> {
-        self.tell_on_stderr();
-        let located = models::locate(Some(Path::new(&from_home(&task.model))), &self.cache());
-        let located =
-            located.map_err(|error| Stop::new(Exit::Model, sanitize_line(&error.to_string()).into_owned()))?;
-        let prober = self.prober().filter(|_| !located.is_builtin());
-        let order = Order {
-            path: located.path(),
-            options: &self.settings.load,
-            prober: prober.as_deref(),
-            tokenizer: task.tokenizer.as_deref(),
-            against: task.against.as_deref(),
-        };
-        doctor::run(task, &order, io::stdout())
-    }
-
-    /// The file of this name, of which the vocabulary and the template are wanted.
-    fn vocabulary(&self, name: &str) -> Result<Resolved, Stop> {
-        models::resolve_vocabulary(Some(Path::new(&from_home(name))), &self.cache())
-            .map_err(|error| Stop::new(Exit::Model, sanitize_line(&error.to_string()).into_owned()))
     }
 
     /// The folder for what can be made again.

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::domain::Sampling;
 use crate::domain::inference::{
-    BenchRequest, BenchResult, Command, Event, LoadOptions, ModelInfo, ModelSource, TurnId, rate,
+    BenchRequest, BenchResult, Command, CompareRequest, Event, LoadOptions, ModelInfo, ModelSource, TurnId, rate,
 };
 use crate::engine::EngineHandle;
 
@@ -20,6 +20,7 @@ use super::exit::{Exit, Stop};
 use returns::Return;
 use turns::Turns;
 
+mod columns;
 #[cfg(feature = "llama")]
 mod draws;
 pub(super) mod returns;
@@ -46,6 +47,9 @@ pub(super) struct BenchArgs {
     /// Time turns of a conversation as long as the largest depth too
     #[arg(long)]
     pub(super) turns: bool,
+    /// Time a step of several columns against one, as 'quipu compare' decodes them
+    #[arg(long)]
+    pub(super) columns: bool,
     /// Time the return to a conversation of every depth too, by its state and by reading it anew
     #[arg(long)]
     pub(super) returns: bool,
@@ -73,6 +77,9 @@ pub(super) async fn run(
     let deepest = args.depth.iter().copied().max().unwrap_or(0);
     // Exactly as much context as is timed, as llama-bench does: attention over empty cells costs time too.
     let needed = args.prompt.max(args.generate).saturating_add(deepest).saturating_add(1);
+    let columns = if args.columns { CompareRequest::MOST as u32 } else { 0 };
+    // What a short question takes, and all columns behind it.
+    let needed = needed.max(columns * args.generate + 128 * columns.min(1));
     options.context = options.context.or(Some(needed));
     let mut turn = TurnId(1);
     #[cfg(feature = "llama")]
@@ -82,6 +89,7 @@ pub(super) async fn run(
         args,
         speeds: Vec::new(),
         turns: None,
+        columns: None,
         returns: Vec::new(),
         #[cfg(feature = "llama")]
         draws: None,
@@ -92,6 +100,9 @@ pub(super) async fn run(
     }
     if args.turns {
         report.turns = Some(turns::measure(engine, &model, &sampling, deepest, args.repetitions).await?);
+    }
+    if args.columns {
+        report.columns = Some(columns::measure(engine, &sampling, args.generate, args.repetitions).await?);
     }
     if args.returns {
         report.returns = returns::measure(engine, &model, &sampling, &args.depth, args.repetitions).await?;
@@ -179,6 +190,7 @@ struct Report<'a> {
     args: &'a BenchArgs,
     speeds: Vec<Speed>,
     turns: Option<Turns>,
+    columns: Option<columns::Columns>,
     returns: Vec<Return>,
     #[cfg(feature = "llama")]
     draws: Option<draws::Draws>,
@@ -197,6 +209,7 @@ impl Report<'_> {
             "model": { "name": model.name, "quantization": model.quantization, "parameters": model.parameters },
             "threads": model.threads, "gpu_layers": model.gpu_layers, "context": model.context,
             "speeds": speeds.collect::<Vec<_>>(), "turns": self.turns.map(|turns| turns.json()),
+            "columns": self.columns.as_ref().map(columns::Columns::json),
             "returns": self.returns.iter().map(Return::json).collect::<Vec<_>>(),
         });
         #[cfg(feature = "llama")]
@@ -230,6 +243,9 @@ impl Report<'_> {
         }
         if let Some(turns) = &self.turns {
             text.push_str(&turns.table());
+        }
+        if let Some(columns) = &self.columns {
+            text.push_str(&columns.table());
         }
         for back in &self.returns {
             text.push_str(&back.line());
