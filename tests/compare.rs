@@ -66,7 +66,7 @@ fn rest(talk: &mut Talk, turn: TurnId, count: usize, stop: Option<usize>) -> Vec
             Event::ColumnFinished {
                 column, finish, stats, ..
             } => assert!(over[column].replace((finish, stats)).is_none()),
-            Event::Prefill { .. } => {}
+            Event::Prefill { .. } | Event::Prompted { .. } => {}
             Event::Compared { turn: of } => {
                 assert_eq!(of, turn);
                 let columns = said.into_iter().zip(over);

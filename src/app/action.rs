@@ -71,6 +71,8 @@ pub enum Action {
     FindNext,
     /// Go to the line with them before.
     FindPrevious,
+    /// Keep all answers that are compared.
+    KeepAll,
     /// Walk the tokens of an answer, or look at them in another way.
     Walk(Walk),
     /// Turn the selected setting down a little.
@@ -155,6 +157,7 @@ pub const ACTIONS: &[(Action, &str, &str)] = &[
     (Action::SearchHistory, "search-history", "find what was sent before"),
     (Action::FindNext, "find-next", "the next line with the words looked for"),
     (Action::FindPrevious, "find-previous", "the line with them before"),
+    (Action::KeepAll, "keep-all", "keep all answers that are compared"),
     (Action::Walk(Walk::Previous), "token-previous", "the token before"),
     (Action::Walk(Walk::Next), "token-next", "the next token"),
     (Action::Walk(Walk::Back), "tokens-back", "ten tokens back"),

@@ -5,6 +5,7 @@ pub mod action;
 pub mod caught;
 pub mod click;
 pub mod command;
+pub mod compare;
 pub mod draft;
 pub mod effect;
 pub mod find;

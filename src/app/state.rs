@@ -14,6 +14,7 @@ use crate::text::Watch;
 
 use super::caught::Caught;
 use super::click::Drag;
+use super::compare::Comparing;
 use super::draft::Draft;
 use super::effect::Effect;
 use super::find::{Find, Found};
@@ -73,6 +74,8 @@ pub struct State {
     pub loaded: Option<String>,
     /// The answer whose trace is being read, and what `/inspect` was given.
     pub tracing: Option<(MessageId, String)>,
+    /// The comparison under way.
+    pub comparing: Option<TurnId>,
     /// The examination under way.
     pub examining: Option<TurnId>,
     /// Which part of the conversation the model saw last.
@@ -347,6 +350,8 @@ pub enum Overlay {
     Inspector(Box<Inspector>),
     /// What a doctor finds.
     Doctor(Box<Ward>),
+    /// Several answers side by side.
+    Compare(Box<Comparing>),
     /// Plain text under a title.
     Text {
         /// The title.
@@ -364,6 +369,7 @@ impl Overlay {
         match self {
             Self::Help { top } | Self::Prompt { top, .. } | Self::Text { top, .. } => *top,
             Self::Doctor(ward) => ward.top,
+            Self::Compare(open) => open.top,
             // They follow their selection.
             Self::Sessions(_) | Self::Picker(_) | Self::Inspector(_) => 0,
         }
@@ -374,13 +380,17 @@ impl Overlay {
         match self {
             Self::Help { top } | Self::Prompt { top, .. } | Self::Text { top, .. } => Some(top),
             Self::Doctor(ward) => Some(&mut ward.top),
+            Self::Compare(open) => Some(&mut open.top),
             Self::Sessions(_) | Self::Picker(_) | Self::Inspector(_) => None,
         }
     }
 
     /// Whether it is a text that scrolls, and no panel.
     pub fn is_text(&self) -> bool {
-        !matches!(self, Self::Sessions(_) | Self::Picker(_) | Self::Inspector(_))
+        !matches!(
+            self,
+            Self::Sessions(_) | Self::Picker(_) | Self::Inspector(_) | Self::Compare(_)
+        )
     }
 }
 

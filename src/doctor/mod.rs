@@ -12,13 +12,13 @@ mod words;
 
 use std::path::Path;
 
-use crate::domain::examination::{Check, Examination};
+use crate::domain::examination::{Check, Examination, Verdict};
 use crate::domain::inference::{Failure, LoadOptions};
 use crate::engine::local::{Patient, Prober};
 use crate::gguf::ModelFile;
 
 use self::chart::{Chart, Opinion};
-use self::numbers::{Reading, Said};
+use self::numbers::Reading;
 
 pub use self::chart::{Progress, Tell};
 
@@ -80,11 +80,8 @@ fn examine_all(order: &Order<'_>, chart: &mut Chart<'_>) -> Result<(), String> {
     });
     let mut patient = patient.ok_or("llama.cpp does not take the model")?;
     words(order, chart, &patient, model);
-    let reading = Reading::new(&patient).map_err(|failure| failure.message)?;
-    chart.found.positions = numbers::positions(&patient, &reading);
-    computed(chart, &patient, &reading)?;
-    let said = numbers::say(&patient).map_err(|failure| failure.message)?;
-    layers(chart, (&patient, model), &reading, &said)?;
+    let reading = computed(chart, &patient)?;
+    spoken(chart, (&patient, model), &reading);
     chart.check(Check::Reference, |_| match order.against {
         None => Opinion::not_applicable("no server was named by '--against'"),
         Some(url) => opinion(server::reference(&mut patient, model.metadata(), &reading, url)),
@@ -103,40 +100,58 @@ fn words(order: &Order<'_>, chart: &mut Chart<'_>, patient: &Patient, model: &Mo
     });
 }
 
-/// The checks of what is computed.
-fn computed(chart: &mut Chart<'_>, patient: &Patient, reading: &Reading) -> Result<(), String> {
-    let mut sound = true;
+/// The checks of what is computed. Returns what was, to hold other things against.
+///
+/// # Errors
+/// Where there is nothing that could be held against anything.
+fn computed(chart: &mut Chart<'_>, patient: &Patient) -> Result<Reading, String> {
+    let mut reading = None;
     chart.check(Check::Logits, |_| {
-        let opinion = numbers::logits(patient, reading);
-        sound = opinion.0 != crate::domain::examination::Verdict::Failed;
-        opinion
+        opinion(Reading::new(patient).map(|read| {
+            let opinion = numbers::logits(patient, &read);
+            reading = Some((read, opinion.0));
+            opinion
+        }))
     });
-    if !sound {
+    let Some((reading, verdict)) = reading else {
+        return Err("the model computes nothing".to_owned());
+    };
+    chart.found.positions = numbers::positions(patient, &reading);
+    if verdict == Verdict::Failed {
         return Err("the model computes nothing that could be compared".to_owned());
     }
-    chart.check(Check::Steps, |_| opinion(numbers::steps(patient, reading)));
-    chart.check(Check::Rewind, |_| opinion(numbers::rewind(patient, reading)));
-    chart.check(Check::Restore, |_| opinion(numbers::restore(patient, reading)));
-    chart.check(Check::Shift, |_| opinion(numbers::shift(patient, reading)));
-    Ok(())
+    chart.check(Check::Steps, |_| opinion(numbers::steps(patient, &reading)));
+    chart.check(Check::Rewind, |_| opinion(numbers::rewind(patient, &reading)));
+    chart.check(Check::Restore, |_| opinion(numbers::restore(patient, &reading)));
+    chart.check(Check::Shift, |_| opinion(numbers::shift(patient, &reading)));
+    Ok(reading)
 }
 
-/// The checks of what it says and of its layers.
-fn layers(
-    chart: &mut Chart<'_>,
-    (patient, model): (&Patient, &ModelFile),
-    reading: &Reading,
-    said: &Said,
-) -> Result<(), String> {
-    chart.check(Check::Greedy, |_| numbers::greedy(patient, said));
-    let inside = inside::look(patient, reading).map_err(|failure| failure.message)?;
-    chart.found.layers = inside::layers(&inside);
-    chart.check(Check::Attention, |_| inside::attention(&inside));
+/// The checks of what it says, of its layers, and of how fast both are.
+fn spoken(chart: &mut Chart<'_>, (patient, model): (&Patient, &ModelFile), reading: &Reading) {
+    let mut said = None;
+    chart.check(Check::Greedy, |_| {
+        opinion(numbers::say(patient).map(|answer| {
+            let opinion = numbers::greedy(patient, &answer);
+            said = Some(answer);
+            opinion
+        }))
+    });
+    let mut layers = Vec::new();
+    chart.check(Check::Attention, |_| {
+        opinion(inside::look(patient, reading).map(|inside| {
+            layers = inside::layers(&inside);
+            inside::attention(&inside)
+        }))
+    });
+    chart.found.layers = layers;
     chart.check(Check::Cards, |_| {
         opinion(inside::cards(patient, model.clone(), reading))
     });
-    chart.check(Check::Speed, |_| inside::speed(patient, model, reading, said));
-    Ok(())
+    chart.check(Check::Speed, |_| match &said {
+        Some(said) => inside::speed(patient, model, reading, said),
+        None => Opinion::not_applicable("nothing was said that could be timed"),
+    });
 }
 
 /// What a computation came to; one that broke off is a failure of its own.

@@ -309,7 +309,7 @@ impl<S: Surface> Shell<S> {
         let loading = matches!(self.state.engine, Engine::Loading { .. });
         let state = &self.state;
         let aside = state.replay.is_some() || state.titling.is_some() || state.resuming.is_some();
-        let opening = state.keeping.opening.is_some() || state.examining.is_some();
+        let opening = state.keeping.opening.is_some() || state.examining.is_some() || state.comparing.is_some();
         let listing = match &state.screen.overlay {
             Some(Overlay::Sessions(list)) => !list.there || list.searching,
             Some(Overlay::Picker(list)) => list.waiting.is_some(),

@@ -147,7 +147,10 @@ fn acts_over(action: Action) -> bool {
             | Action::NamePreset
             | Action::Unfocus
     );
-    let inspects = matches!(action, Action::Walk(_) | Action::Run(CommandId::Inspect));
+    let inspects = matches!(
+        action,
+        Action::Walk(_) | Action::KeepAll | Action::Run(CommandId::Inspect)
+    );
     let moves = matches!(action, LineUp | LineDown | PageUp | PageDown | Top | Follow);
     let sessions = matches!(action, Take | Pin | Archive | Rename | Delete | ShowArchived);
     moves
@@ -171,6 +174,7 @@ fn contexts(chord: KeyChord, state: &State, composer: &Composer) -> Vec<Context>
         Some(Overlay::Picker(_)) => return vec![Context::Picker, Context::Chat],
         Some(Overlay::Inspector(_)) if state.screen.forced.is_some() => return vec![Context::Picker, Context::Chat],
         Some(Overlay::Inspector(_)) => return vec![Context::Inspect, Context::Chat],
+        Some(Overlay::Compare(_)) => return vec![Context::Compare, Context::Chat],
         Some(_) => return vec![Context::Overlay, Context::Chat],
         None if state.screen.find.is_some() => return vec![Context::Find, Context::Chat],
         None if tuned(state).is_some_and(TunePanel::is_typed_in) => return vec![Context::Picker, Context::Chat],

@@ -340,6 +340,62 @@ fn an_examination() {
     at_every_size("examination_over", &state);
 }
 
+#[test]
+fn a_comparison() {
+    let mut state = ready();
+    talk(
+        &mut state,
+        "What is the capital of France?",
+        "Paris.",
+        Some(Finish::EndOfTurn),
+    );
+    let tell = |state: &mut State, msg| drop(update(state, msg));
+    tell(&mut state, Msg::Edited("/compare precise creative code".into()));
+    tell(&mut state, Msg::Action(Action::Send));
+    let turn = state.turn;
+    let words = [
+        &["The", " capital", " of", " France", " is", " Paris", "."][..],
+        &[
+            "The",
+            " capital",
+            " of",
+            " light",
+            ",",
+            " love",
+            " and",
+            " 東京",
+            " is",
+            " of",
+            " course",
+            " Paris",
+            "!\n\nOr so",
+            " they say.",
+        ],
+        &["Paris"],
+    ];
+    for (column, words) in words.into_iter().enumerate() {
+        for (n, text) in words.iter().enumerate() {
+            let said = Said {
+                token: Some(Token(
+                    n as i32 + i32::from(text.starts_with("Par")) * 50 + if *text == " light" { 9 } else { 0 },
+                )),
+                text: (*text).to_owned(),
+                ..Said::default()
+            };
+            tell(&mut state, Msg::Engine(Event::Column { turn, column, said }));
+        }
+    }
+    let over = Event::ColumnFinished {
+        turn,
+        column: 0,
+        finish: Finish::EndOfTurn,
+        stats: Stats::default(),
+    };
+    tell(&mut state, Msg::Engine(over));
+    at_every_size("compare", &state);
+    insta::assert_snapshot!("compare_120_roles", roles(&state, 120, 24));
+}
+
 /// The panel over a talk, with titles that would do harm if they could.
 fn sessions() -> State {
     let mut state = ready();

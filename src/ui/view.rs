@@ -18,7 +18,7 @@ use super::keymap::Keymap;
 use super::theme::{Role, Theme};
 use super::transcript;
 use super::widgets::{
-    completion, finding, header, inspector, notice, overlay, picker, sessions, status, tune, writing,
+    compare, completion, finding, header, inspector, notice, overlay, picker, sessions, status, tune, writing,
 };
 
 /// Lines of the conversation that a notice leaves to be seen.
@@ -116,6 +116,7 @@ impl View {
                 inspector::draw(open, state, look, frame, area);
                 (0, 0)
             }
+            Some(Overlay::Compare(open)) => compare::draw(open, look, frame, area),
             Some(Overlay::Picker(list)) => picker::draw(list, look, frame, area, &mut self.hits),
             _ => text,
         }

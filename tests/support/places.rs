@@ -27,7 +27,7 @@ use ratatui::buffer::Buffer;
 pub const SIZES: [(u16, u16); 4] = [(120, 40), (80, 24), (40, 12), (23, 7)];
 
 /// Every place that shows a text which is not ours.
-pub const PLACES: usize = 15;
+pub const PLACES: usize = 16;
 
 /// A program that shows `text` in one of the [`PLACES`].
 pub fn state_with(place: usize, text: &str) -> State {
@@ -111,6 +111,7 @@ pub fn state_with(place: usize, text: &str) -> State {
         11 => inspected(&mut state, text),
         12 => shelved(&mut state, text),
         13 => examined(&mut state, text),
+        14 => compared(&mut state, text),
         _ => {
             tell(&mut state, Msg::Edited(format!("/theme {text}")));
             state.looks.themes = vec![own()];
@@ -174,6 +175,22 @@ fn examined(state: &mut State, text: &str) {
     let turn = state.turn;
     for word in [Word::Found(finding), Word::Failed(text.to_owned())] {
         tell(state, Msg::Examined(turn, Box::new(word)));
+    }
+}
+
+/// Compares answers that say nothing but `text`.
+fn compared(state: &mut State, text: &str) {
+    talk(state, "hi", "ho", Some(Finish::EndOfTurn));
+    tell(state, Msg::Edited("/compare precise creative".into()));
+    tell(state, Msg::Action(Action::Send));
+    let turn = state.turn;
+    for column in 0..2 {
+        let said = Said {
+            token: Some(Token(column as i32)),
+            text: text.to_owned(),
+            ..Said::default()
+        };
+        tell(state, Msg::Engine(Event::Column { turn, column, said }));
     }
 }
 

@@ -72,6 +72,8 @@ pub enum CommandId {
     Overflow,
     /// Walk the tokens of an answer.
     Inspect,
+    /// Answer under several presets at once.
+    Compare,
     /// Examine the model.
     Doctor,
     /// Show what repeats, and the ways out of a loop; or what is done about one.

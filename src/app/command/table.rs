@@ -235,6 +235,13 @@ pub const COMMANDS: &[Command] = &[
         Group::View,
     ),
     Command::new(
+        CommandId::Compare,
+        "compare",
+        "PRESET...",
+        "answer the last question under several presets at once, side by side, and keep one answer or all",
+        Group::Chat,
+    ),
+    Command::new(
         CommandId::Doctor,
         "doctor",
         "",

@@ -70,7 +70,7 @@ fn choose(state: &mut State, row: usize) -> Vec<Effect> {
     };
     let by = row as i64 - *selected as i64;
     if by == 0 {
-        return super::take(state);
+        return super::take(state, false);
     }
     super::pick::step(state, by).unwrap_or_else(|| {
         sessions::step(state, by);

@@ -9,8 +9,8 @@ use crate::domain::session::Which;
 use CommandId::{Grammar, Preset, SavePreset, Schema, Seed, Set, StopAt, Tune};
 
 use super::{
-    Outcome, Refusal, answer, attach, caught, compact, copy, describe, doctor, escape, find, inspect, model, persona,
-    pick, prompt, replay, sampling, select, session, sessions, shelf, stats, talk, thinking, tune, window,
+    Outcome, Refusal, answer, attach, caught, compact, compare, copy, describe, doctor, escape, find, inspect, model,
+    persona, pick, prompt, replay, sampling, select, session, sessions, shelf, stats, talk, thinking, tune, window,
 };
 
 /// Runs a command with these arguments, trimmed.
@@ -54,6 +54,7 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         CommandId::Template => window::reload_with(state, "template", args),
         CommandId::Overflow => window::overflow(state, args),
         CommandId::Inspect => inspect::command(state, args),
+        CommandId::Compare => compare::open(state, args),
         CommandId::Doctor => doctor::open(state),
         CommandId::Loop => caught::caught(state, args),
         CommandId::Thinking => thinking::command(state, args),

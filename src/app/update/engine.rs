@@ -10,7 +10,7 @@ use crate::domain::inference::{
     Event, Failure, FailureKind, Finish, Part, PrefillProgress, Report, Said, Stats, TurnId,
 };
 
-use super::{answer, caught, compact, describe, model, prompt, record, replay, window};
+use super::{answer, caught, compact, compare, describe, model, prompt, record, replay, window};
 
 /// Takes in an event.
 pub(super) fn told(state: &mut State, event: Event) -> Vec<Effect> {
@@ -39,22 +39,31 @@ pub(super) fn told(state: &mut State, event: Event) -> Vec<Effect> {
             path,
             digest,
             seed,
-        } => record::prompted(state, turn, (path, digest), seed),
+        } => {
+            if !compare::prompted(state, turn, (path.clone(), digest.clone())) {
+                record::prompted(state, turn, (path, digest), seed);
+            }
+        }
         Event::Changed { turn, at, change } => record::changed(state, turn, at, change),
         Event::Resumable { turn, tokens, .. } => resumable(state, turn, tokens),
         Event::Resumed { turn, thinking, text } => resumed(state, turn, thinking, &text),
         Event::Token { turn, said } => return token(state, turn, said),
         Event::Finished { turn, finish, stats } => return finished(state, turn, finish, stats),
         Event::Rendered { turn, prompt } => prompt::rendered(state, turn, prompt),
+        Event::Column { turn, column, said } => compare::said(state, turn, column, said),
+        Event::ColumnFinished {
+            turn,
+            column,
+            finish,
+            stats,
+        } => compare::finished(state, turn, column, (finish, stats)),
+        Event::Compared { turn } => compare::over(state, turn),
+        Event::Failed { turn, failure } if compare::failed(state, turn, &failure) => {}
         Event::Failed { turn, failure } => return failed(state, turn, failure),
         Event::Died { reason } => return died(state, reason),
         // Only `quipu bench` asks for timings, and it has no state.
         // What was looked at is picked up where it lies.
-        Event::Looked { .. }
-        | Event::Benched { .. }
-        | Event::Column { .. }
-        | Event::ColumnFinished { .. }
-        | Event::Compared { .. } => {}
+        Event::Looked { .. } | Event::Benched { .. } => {}
     }
     Vec::new()
 }

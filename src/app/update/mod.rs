@@ -8,6 +8,7 @@ mod caught;
 mod click;
 mod commands;
 mod compact;
+mod compare;
 mod composer;
 mod copy;
 pub mod describe;
@@ -57,6 +58,7 @@ mod window;
 use super::action::Action;
 use super::command::CommandId;
 use super::effect::{Effect, Keepable};
+use super::inspector::Walk;
 use super::msg::Msg;
 use super::notice::Level;
 use super::sessions::Typed;
@@ -94,6 +96,7 @@ impl Refusal {
 pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
     let mut effects = decide(state, msg);
     doctor::let_go(state, &mut effects);
+    compare::let_go(state, &mut effects);
     session::keep(state, &mut effects);
     drafts::keep(state, &mut effects);
     effects
@@ -161,7 +164,8 @@ fn act(state: &mut State, action: Action) -> Vec<Effect> {
         Action::SelectPrevious => select::step(state, select::Direction::Up),
         Action::SelectNext => select::step(state, select::Direction::Down),
         Action::Fold => click::fold(state),
-        Action::Take => return take(state),
+        Action::Take => return take(state, false),
+        Action::KeepAll => return take(state, true),
         Action::Pin => return deed(state, Deed::Pin),
         Action::Archive => return deed(state, Deed::Archive),
         Action::Rename => return deed(state, Deed::Rename),
@@ -189,7 +193,7 @@ fn act(state: &mut State, action: Action) -> Vec<Effect> {
         }
         Action::FindNext => find::step(state, 1),
         Action::FindPrevious => find::step(state, -1),
-        Action::Walk(step) => inspect::act(state, step),
+        Action::Walk(step) => walk(state, step),
         Action::Lower => return turn(state, Step::Down),
         Action::Raise => return turn(state, Step::Up),
         Action::LowerFar => return turn(state, Step::FarDown),
@@ -230,11 +234,19 @@ fn typed_over(state: &mut State, typed: &Typed) -> Vec<Effect> {
     }
 }
 
-/// Takes what is selected in the panel that is open.
-fn take(state: &mut State) -> Vec<Effect> {
+/// Goes to another token or column of the panel that is open.
+fn walk(state: &mut State, step: Walk) {
+    if !compare::step(state, step) {
+        inspect::act(state, step);
+    }
+}
+
+/// Takes what is selected in the panel that is open, or all there is.
+fn take(state: &mut State, all: bool) -> Vec<Effect> {
     let outcome = match &state.screen.overlay {
         Some(Overlay::Picker(_)) => pick::take(state),
         Some(Overlay::Inspector(_)) => inspect::take(state),
+        Some(Overlay::Compare(_)) => compare::keep(state, all),
         Some(_) => sessions::act(state, Deed::Open),
         None => tune::take(state),
     };

@@ -4,6 +4,8 @@
 
 use crate::domain::inference::{CompareRequest, Event, Failure, FailureKind, Finish, Said, Token, TurnId};
 
+use crate::engine::digest;
+
 use super::Local;
 use super::ffi::DecodeError;
 use super::generate::{compute, end_thinking_of, next};
@@ -112,7 +114,9 @@ impl Local<'_> {
             self.tell(Event::Window { turn: id, window });
         }
         let Prompt {
-            tokens: prompt, begun, ..
+            tokens: prompt,
+            path,
+            begun,
         } = prompt;
         let mut turns: Vec<Turn> = request
             .columns
@@ -132,6 +136,13 @@ impl Local<'_> {
             (turn.stats.prompt_tokens, turn.stats.reused_tokens) = (prompt.len() as u32, reused);
             turn.has_read();
         }
+        self.tell(Event::Prompted {
+            turn: id,
+            path,
+            digest: digest::of_tokens(&prompt),
+            // Every column has its own, which its end tells.
+            seed: 0,
+        });
         let columns = turns.into_iter().zip(&request.columns).map(|(mut turn, settings)| {
             let mut sampler = Sampler::new(&loaded.prompter.vocabulary, settings, &prompt)?;
             if request.report {

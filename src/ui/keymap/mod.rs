@@ -36,11 +36,13 @@ pub enum Context {
     Tune,
     /// The tokens of an answer are walked.
     Inspect,
+    /// Answers are compared.
+    Compare,
 }
 
 impl Context {
     /// All contexts and their names in the configuration.
-    pub const ALL: [(Self, &'static str); 11] = [
+    pub const ALL: [(Self, &'static str); 12] = [
         (Self::Chat, "chat"),
         (Self::Empty, "empty"),
         (Self::Edge, "edge"),
@@ -52,6 +54,7 @@ impl Context {
         (Self::Find, "find"),
         (Self::Tune, "tune"),
         (Self::Inspect, "inspect"),
+        (Self::Compare, "compare"),
     ];
 
     /// The name in the configuration.
@@ -76,6 +79,7 @@ impl Context {
             Self::Find => "keys while words are looked for",
             Self::Tune => "keys in the panel of sampling",
             Self::Inspect => "keys while tokens are walked",
+            Self::Compare => "keys while answers are compared",
         }
     }
 

@@ -78,7 +78,7 @@ fn mistakes_are_told_with_place_and_remedy() {
     ]);
     insta::assert_snapshot!(problems.join("\n"), @r"
     config.toml, retri: there is no action 'retri'; did you mean 'retry'?
-    config.toml, retry: there is no key context 'nowhere': use one of chat, empty, edge, completion, overlay, selected, sessions, picker, find, tune, inspect
+    config.toml, retry: there is no key context 'nowhere': use one of chat, empty, edge, completion, overlay, selected, sessions, picker, find, tune, inspect, compare
     config.toml, new: 'ctrl-entre' is no key; did you mean 'enter'?
     config.toml, follow: 'ctrl-x' is bound to 'top' already (config.toml, top); give one of them another key, or [] to have none
     config.toml, redraw: 'x' could not be written any more; bind it with ctrl or alt, or in [keys.empty] or [keys.overlay]

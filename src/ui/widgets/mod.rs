@@ -1,5 +1,6 @@
 //! What is on the screen, one file for each thing. All of them read the state and draw; none keeps anything but rendered text.
 
+pub(super) mod compare;
 pub(super) mod completion;
 mod doctor;
 mod field;

@@ -58,7 +58,9 @@ impl Content {
             Overlay::Text { text, .. } => Self::Text(text.clone()),
             Overlay::Doctor(ward) => Self::Doctor(ward.turn, ward.now, ward.findings.len(), ward.end.is_some()),
             // Drawn by itself.
-            Overlay::Sessions(_) | Overlay::Picker(_) | Overlay::Inspector(_) => Self::Text(String::new()),
+            Overlay::Sessions(_) | Overlay::Picker(_) | Overlay::Inspector(_) | Overlay::Compare(_) => {
+                Self::Text(String::new())
+            }
         }
     }
 
@@ -97,7 +99,7 @@ impl Cache {
             Overlay::Prompt { .. } => "the exact prompt".into(),
             Overlay::Text { title, .. } => sanitize_line(title),
             Overlay::Doctor(ward) => format!("examining {}", sanitize_line(&ward.model)).into(),
-            Overlay::Sessions(_) | Overlay::Picker(_) | Overlay::Inspector(_) => "".into(),
+            Overlay::Sessions(_) | Overlay::Picker(_) | Overlay::Inspector(_) | Overlay::Compare(_) => "".into(),
         };
         let lines = self.lines(overlay, look, room);
         frame_text(&title, lines, overlay.top(), look, frame, Rect { width, ..area })
@@ -121,7 +123,7 @@ fn lay_out(overlay: &Overlay, look: Look<'_>, room: usize) -> Vec<Line<'static>>
         Overlay::Prompt { prompt, .. } => prompt::lines(prompt.as_ref(), look, room),
         Overlay::Text { text, .. } => plain(&sanitize(text), look.theme.style(Role::Overlay), room),
         Overlay::Doctor(ward) => doctor::lines(ward, look, room),
-        Overlay::Sessions(_) | Overlay::Picker(_) | Overlay::Inspector(_) => Vec::new(),
+        Overlay::Sessions(_) | Overlay::Picker(_) | Overlay::Inspector(_) | Overlay::Compare(_) => Vec::new(),
     }
 }
 

@@ -73,6 +73,12 @@ fn over(overlay: &Overlay) -> &'static [(Action, &'static str)] {
     match overlay {
         Overlay::Sessions(_) => &[(Action::Escape, "close"), (Action::Take, "open")],
         Overlay::Picker(_) => &[(Action::Escape, "close"), (Action::Take, "take")],
+        Overlay::Compare(_) => &[
+            (Action::Escape, "close"),
+            (Action::Walk(Walk::Next), "column"),
+            (Action::Take, "keep"),
+            (Action::KeepAll, "keep all"),
+        ],
         Overlay::Inspector(_) => &[
             (Action::Escape, "close"),
             (Action::Walk(Walk::Previous), "walk"),
