@@ -99,6 +99,7 @@ pub(super) fn template(patient: &Patient, metadata: &Metadata) -> Opinion {
                 )
             };
         }
+        TurnEnd::Elsewhere(end) if end.is_empty() => "with nothing, and the model with a token".to_owned(),
         TurnEnd::Elsewhere(end) => format!("with '{end}', which is no end-of-generation token"),
         TurnEnd::Missing => "and the model has no end-of-generation token".to_owned(),
         TurnEnd::Unknown => "somehow, which cannot be seen".to_owned(),

@@ -87,6 +87,8 @@ impl Harness {
             Tuning::default(),
             Options {
                 trace: 5,
+                // Scripts repeat themselves, and a stop comes when it comes.
+                loop_guard: quipu::domain::LoopGuard::Off,
                 ..Options::default()
             },
             None,
