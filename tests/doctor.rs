@@ -383,6 +383,37 @@ fn a_server_that_is_not_there_is_told() {
 }
 
 #[test]
+fn every_flag_that_it_names_is_one() {
+    // A flag stands between quotes, perhaps with its value behind it.
+    let named = |text: &str| -> Vec<String> {
+        let parts = text.split("'--").skip(1);
+        parts
+            .map(|part| {
+                part.chars()
+                    .take_while(|c| c.is_ascii_lowercase() || *c == '-')
+                    .collect()
+            })
+            .collect()
+    };
+    let grammar = quipu::cli::command();
+    let doctor = grammar.find_subcommand("doctor").unwrap();
+    let known: Vec<&str> = [&grammar, doctor]
+        .into_iter()
+        .flat_map(clap::Command::get_arguments)
+        .flat_map(|arg| arg.get_long_and_visible_aliases().unwrap_or_default())
+        .collect();
+    let mut count = 0;
+    for file in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/doctor")).unwrap() {
+        let path = file.unwrap().path();
+        for flag in named(&fs::read_to_string(&path).unwrap()) {
+            count += 1;
+            assert!(known.contains(&flag.as_str()), "{}: --{flag}", path.display());
+        }
+    }
+    assert!(count > 10, "{count} flags are named");
+}
+
+#[test]
 fn the_command_prints_lines_or_json_and_ends_as_it_should() {
     let home = tempfile::tempdir().unwrap();
     let run = |args: &[&str]| {

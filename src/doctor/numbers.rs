@@ -21,7 +21,7 @@ const ALIKE: f64 = 0.1;
 
 const BROKEN: &str =
     "its weights are broken, or this machine's graphics driver is: try '--gpu-layers 0', or download the model again";
-const CACHE: &str = "the KV cache does not hold what it should: try '--flash-attn off', '--cache-type-k f16' and '--gpu-layers 0', and \
+const CACHE: &str = "the KV cache does not hold what it should: try '--flash-attention off', '--cache-type-k f16' and '--gpu-layers 0', and \
                      tell the makers of this program which of them helps";
 
 /// What was computed at the beginning, to hold everything else against.

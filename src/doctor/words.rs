@@ -28,7 +28,7 @@ pub(super) fn specials(patient: &Patient) -> Opinion {
         names.collect::<Vec<_>>().join(", ")
     };
     let remedy = "answers will not end by themselves: get a conversion that names its end-of-generation token, or set it by \
-                  '--override tokenizer.ggml.eos_token_id=int:ID', or end them by '--stop-at'";
+                  '--override-kv tokenizer.ggml.eos_token_id=int:ID', or end them by '--stop-at'";
     let (real, words): (Vec<_>, Vec<_>) = endings.iter().partition(|piece| piece.special);
     match (real.as_slice(), words.as_slice()) {
         ([], []) => Opinion::failed("no token ends an answer", remedy),
