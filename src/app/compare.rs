@@ -1,8 +1,8 @@
 //! Several answers to one question side by side, as data: what each says so far and under which settings. What keys do to them is in
 //! `update/compare.rs`.
 
-use crate::domain::inference::{Finish, TurnId};
-use crate::domain::{Answer, MessageId, Sampling};
+use crate::domain::inference::TurnId;
+use crate::domain::{Answer, MessageId};
 
 /// A comparison.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,8 +15,6 @@ pub struct Comparing {
     pub columns: Vec<Column>,
     /// The one that Enter keeps.
     pub selected: usize,
-    /// How the template was applied, in words, and the digest of the prompt's tokens.
-    pub prompt: (String, String),
     /// Whether all are over.
     pub over: bool,
     /// First line shown, once all are over; before, the newest are.
@@ -31,7 +29,6 @@ impl Comparing {
             question,
             columns,
             selected: 0,
-            prompt: Default::default(),
             over: false,
             top: 0,
         }
@@ -43,16 +40,12 @@ impl Comparing {
 pub struct Column {
     /// The preset.
     pub name: String,
-    /// The settings.
-    pub settings: Sampling,
     /// What it says so far.
     pub text: String,
-    /// How it came to be so far.
+    /// How it came to be so far, with the settings, and why it ended.
     pub answer: Answer,
     /// How long the text was behind each token, in bytes.
     pub ends: Vec<usize>,
-    /// Why it ended.
-    pub finish: Option<Finish>,
 }
 
 impl Column {

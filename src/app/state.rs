@@ -385,6 +385,15 @@ impl Overlay {
         }
     }
 
+    /// The work under way or over that it shows, and nobody else does.
+    pub fn turn(&self) -> Option<TurnId> {
+        match self {
+            Self::Doctor(ward) => Some(ward.turn),
+            Self::Compare(open) => Some(open.turn),
+            _ => None,
+        }
+    }
+
     /// Whether it is a text that scrolls, and no panel.
     pub fn is_text(&self) -> bool {
         !matches!(

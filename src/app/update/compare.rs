@@ -5,12 +5,10 @@ use crate::app::effect::Effect;
 use crate::app::inspector::Walk;
 use crate::app::notice::Level;
 use crate::app::state::{Overlay, State};
-use crate::domain::inference::{
-    Command, CompareRequest, Failure, FailureKind, Finish, Part, Report, Said, Stats, TurnId,
-};
-use crate::domain::{Answer, MessageId, Role, Take};
+use crate::domain::inference::{Command, CompareRequest, Finish, Said, Stats, TurnId};
+use crate::domain::{Answer, Role, Sampling, Take};
 
-use super::{Outcome, Refusal, answer, model, prompt, proposed, record};
+use super::{Outcome, Refusal, answer, model, prompt, record, sampling};
 
 /// What the settings in force are called beside presets.
 const NOW: &str = "now";
@@ -19,37 +17,7 @@ const NOW: &str = "now";
 pub(super) fn open(state: &mut State, names: &str) -> Outcome {
     answer::may_begin(state)?;
     let model = model::at_hand(state)?.clone();
-    let mut columns = Vec::new();
-    for name in names.split_whitespace() {
-        let mut tuning = state.tuning.clone();
-        if !tuning.choose(name) {
-            let known = tuning.presets.iter().map(|preset| preset.name.as_str());
-            let words = format!("there is no preset '{name}': {}", proposed(name, known));
-            return Err(Refusal::new(Level::Warn, words));
-        }
-        columns.push(Column {
-            name: tuning.preset,
-            settings: tuning.sampling,
-            ..Column::default()
-        });
-    }
-    if columns.len() == 1 {
-        let now = Column {
-            name: NOW.to_owned(),
-            settings: state.tuning.sampling.clone(),
-            ..Column::default()
-        };
-        columns.insert(0, now);
-    }
-    if !(2..=CompareRequest::MOST).contains(&columns.len()) {
-        let known: Vec<_> = state.tuning.presets.iter().map(|preset| preset.name.as_str()).collect();
-        let most = CompareRequest::MOST;
-        let words = format!(
-            "name one to {most} presets, as in /compare precise creative; there are {}",
-            known.join(", ")
-        );
-        return Err(Refusal::new(Level::Info, words));
-    }
+    let chosen = chosen(state, names)?;
     let path = state.conversation.path();
     let question = path.iter().rev().find(|message| message.role == Role::User);
     let Some(question) = question.map(|message| message.id) else {
@@ -59,10 +27,31 @@ pub(super) fn open(state: &mut State, names: &str) -> Outcome {
         ));
     };
     let prompt = prompt::request(state, Some(question), &model.fingerprint);
+    let budget = state.options.thinking_budget;
+    let column = |(name, settings): &(String, Sampling)| {
+        let take = record::take(&model, state.conversation.system(), &prompt, (settings, budget));
+        let take = Take {
+            // Several rows are computed by other kernels than one.
+            build: format!("{}; columns {}", model.build, chosen.len()),
+            ..take
+        };
+        let answer = Answer {
+            model: model.fingerprint.clone(),
+            model_name: model.name.clone(),
+            takes: vec![take],
+            ..Answer::default()
+        };
+        Column {
+            name: name.clone(),
+            answer,
+            ..Column::default()
+        }
+    };
+    let columns = chosen.iter().map(column).collect();
     let request = CompareRequest {
         prompt,
-        columns: columns.iter().map(|column| column.settings.clone()).collect(),
-        thinking_budget: state.options.thinking_budget,
+        columns: chosen.into_iter().map(|(_, settings)| settings).collect(),
+        thinking_budget: budget,
         report: state.options.trace > 0,
     };
     let turn = state.next_turn();
@@ -75,6 +64,31 @@ pub(super) fn open(state: &mut State, names: &str) -> Outcome {
     Ok(effects)
 }
 
+/// The settings of these presets, each with its name.
+fn chosen(state: &State, names: &str) -> Result<Vec<(String, Sampling)>, Refusal> {
+    let mut chosen: Vec<(String, Sampling)> = Vec::new();
+    for name in names.split_whitespace() {
+        let mut tuning = state.tuning.clone();
+        if !tuning.choose(name) {
+            return Err(sampling::no_preset(&tuning, name));
+        }
+        chosen.push((tuning.preset, tuning.sampling));
+    }
+    if chosen.len() == 1 {
+        chosen.insert(0, (NOW.to_owned(), state.tuning.sampling.clone()));
+    }
+    if !(2..=CompareRequest::MOST).contains(&chosen.len()) {
+        let known: Vec<_> = state.tuning.presets.iter().map(|preset| preset.name.as_str()).collect();
+        let most = CompareRequest::MOST;
+        let words = format!(
+            "name one to {most} presets, as in /compare precise creative; there are {}",
+            known.join(", ")
+        );
+        return Err(Refusal::new(Level::Info, words));
+    }
+    Ok(chosen)
+}
+
 /// The comparison of this turn, while it is open.
 fn comparing(state: &mut State, turn: TurnId) -> Option<&mut Comparing> {
     match &mut state.screen.overlay {
@@ -83,10 +97,12 @@ fn comparing(state: &mut State, turn: TurnId) -> Option<&mut Comparing> {
     }
 }
 
-/// The prompt was read.
-pub(super) fn prompted(state: &mut State, turn: TurnId, prompt: (String, String)) -> bool {
-    let open = comparing(state, turn).map(|open| open.prompt = prompt);
-    open.is_some()
+/// The prompt was read: how it was made, and its digest.
+pub(super) fn prompted(state: &mut State, turn: TurnId, path: &str, digest: &str) {
+    let columns = comparing(state, turn).map_or(&mut [][..], |open| &mut open.columns);
+    for take in columns.iter_mut().flat_map(|column| &mut column.answer.takes) {
+        (take.path, take.prompt) = (path.to_owned(), digest.to_owned());
+    }
 }
 
 /// A token was said in a column.
@@ -95,29 +111,21 @@ pub(super) fn said(state: &mut State, turn: TurnId, column: usize, said: Said) {
     let Some(column) = comparing(state, turn).and_then(|open| open.columns.get_mut(column)) else {
         return;
     };
-    let Column { text, answer, ends, .. } = column;
-    match said.part {
-        Part::Answer => text.push_str(&said.text),
-        Part::Thinking => {
-            answer.thinking.text.push_str(&said.text);
-            answer.thinking.tokens += u32::from(said.token.is_some());
-        }
-    }
-    if let Some(token) = said.token {
-        let put_in = || Report::put_in(token, String::from_utf8_lossy(&said.bytes));
-        let report = said.report.map_or_else(put_in, |report| *report);
-        record::trace(answer, token, report, most);
-        answer.tokens.push(token);
-        answer.bytes.extend(said.bytes);
-        ends.push(text.len());
+    let counts = said.token.is_some();
+    record::said(&mut column.text, &mut column.answer, said, most);
+    if counts {
+        column.ends.push(column.text.len());
     }
 }
 
 /// A column is over.
 pub(super) fn finished(state: &mut State, turn: TurnId, column: usize, (finish, taken): (Finish, Stats)) {
     if let Some(column) = comparing(state, turn).and_then(|open| open.columns.get_mut(column)) {
-        column.finish = Some(finish);
-        column.answer.stats = taken;
+        let answer = &mut column.answer;
+        (answer.finish, answer.thinking.time, answer.stats) = (Some(finish), taken.thinking, taken);
+        for take in &mut answer.takes {
+            take.seed = taken.seed;
+        }
     }
 }
 
@@ -129,26 +137,14 @@ pub(super) fn over(state: &mut State, turn: TurnId) {
     }
 }
 
-/// It failed: closes what waits for it. Says whether anything did.
-pub(super) fn failed(state: &mut State, turn: TurnId, failure: &Failure) -> bool {
-    let waits = comparing(state, turn).is_some();
+/// Nothing more will come of it: closes what waits for it. Says whether anything did.
+pub(super) fn withdraw(state: &mut State, turn: TurnId) -> bool {
     state.comparing.take_if(|comparing| *comparing == turn);
+    let waits = comparing(state, turn).is_some();
     if waits {
         state.screen.overlay = None;
-        if failure.kind != FailureKind::Cancelled {
-            state.tell(Level::Error, failure.message.clone());
-        }
     }
     waits
-}
-
-/// Ends a comparison that nobody sees any more.
-pub(super) fn let_go(state: &mut State, effects: &mut Vec<Effect>) {
-    let seen = match &state.screen.overlay {
-        Some(Overlay::Compare(open)) => Some(open.turn),
-        _ => None,
-    };
-    effects.extend(state.comparing.take_if(|turn| Some(*turn) != seen).map(Effect::Cancel));
 }
 
 /// Selects another column. Says whether any is there to be selected.
@@ -173,7 +169,6 @@ pub(super) fn keep(state: &mut State, all: bool) -> Outcome {
         return Ok(Vec::new());
     };
     let open = open.as_ref().clone();
-    let model = model::at_hand(state)?.clone();
     let selected = open.columns.get(open.selected);
     if selected.is_none_or(|column| column.answer.tokens.is_empty()) {
         return Err(Refusal::new(Level::Info, "nothing was said in this column yet"));
@@ -190,45 +185,16 @@ pub(super) fn keep(state: &mut State, all: bool) -> Outcome {
     for column in &kept {
         state.conversation.stand_on(Some(open.question));
         let id = state.conversation.push(Role::Assistant, column.text.clone(), now);
-        let take = Take {
-            model: model.fingerprint.clone(),
-            // Several rows are computed by other kernels than one.
-            build: format!("{}; columns {}", model.build, open.columns.len()),
-            template: model.template_digest.clone(),
-            path: open.prompt.0.clone(),
-            prompt: open.prompt.1.clone(),
-            system: state.conversation.system().map(str::to_owned),
-            settings: column.settings.clone(),
-            seed: column.answer.stats.seed,
-            thinking: state.options.thinking,
-            thinking_budget: state.options.thinking_budget,
-            max_tokens: state.options.max_tokens,
-            overflow: state.options.overflow,
-            ..Take::default()
-        };
-        put(
-            state,
-            id,
-            Answer {
-                model: model.fingerprint.clone(),
-                model_name: model.name.clone(),
-                finish: Some(column.finish.unwrap_or(Finish::Stopped)),
-                takes: vec![take],
-                ..column.answer.clone()
-            },
-        );
+        if let Some(message) = state.conversation.get_mut(id) {
+            let mut answer = column.answer.clone();
+            answer.finish.get_or_insert(Finish::Stopped);
+            record::settle_bytes(&mut answer, &column.text);
+            message.answer = Some(answer);
+        }
     }
     let names: Vec<_> = kept.iter().map(|column| column.name.as_str()).collect();
     state.tell(Level::Info, format!("kept as versions: {}", names.join(", ")));
     Ok(Vec::new())
-}
-
-/// Puts how it came to be to an answer.
-fn put(state: &mut State, id: MessageId, mut answer: Answer) {
-    if let Some(message) = state.conversation.get_mut(id) {
-        record::settle_bytes(&mut answer, &message.text);
-        message.answer = Some(answer);
-    }
 }
 
 #[cfg(test)]
@@ -238,7 +204,7 @@ mod tests {
     use super::*;
     use crate::app::update::scene::{act, answered, last_notice, ready, send};
     use crate::app::{Action, Msg, update};
-    use crate::domain::inference::{Event, Token};
+    use crate::domain::inference::{Event, Failure, FailureKind, Token};
 
     fn open_one(state: &State) -> &Comparing {
         match &state.screen.overlay {
@@ -310,7 +276,7 @@ mod tests {
         assert_eq!((first.text.as_str(), second.text.as_str()), ("It is", "It was"));
         assert_eq!((first.leaves(first), second.leaves(first)), (5, 2));
         assert_eq!(
-            (first.finish, second.finish, open.over),
+            (first.answer.finish, second.answer.finish, open.over),
             (Some(Finish::EndOfTurn), None, false)
         );
     }
@@ -364,7 +330,7 @@ mod tests {
         let names: Vec<_> = open_one(&state)
             .columns
             .iter()
-            .map(|column| (column.name.as_str(), column.settings.temperature))
+            .map(|column| (column.name.as_str(), column.answer.takes[0].settings.temperature))
             .collect();
         assert_eq!(names, [("now", 0.55), ("code", 0.2)]);
     }
@@ -396,6 +362,14 @@ mod tests {
             last_notice(&state).1,
             "there is nothing to answer yet: ask something first"
         );
+    }
+
+    #[test]
+    fn an_engine_that_dies_closes_it() {
+        let (mut state, _) = begun();
+        let reason = "out of memory".to_owned();
+        tell(&mut state, Event::Died { reason });
+        assert_eq!((state.screen.overlay.is_none(), state.comparing), (true, None));
     }
 
     #[test]

@@ -47,15 +47,6 @@ pub(super) fn told(state: &mut State, turn: TurnId, news: Word) {
     }
 }
 
-/// Ends an examination that nobody sees any more.
-pub(super) fn let_go(state: &mut State, effects: &mut Vec<Effect>) {
-    let seen = match &state.screen.overlay {
-        Some(Overlay::Doctor(ward)) => Some(ward.turn),
-        _ => None,
-    };
-    effects.extend(state.examining.take_if(|turn| Some(*turn) != seen).map(Effect::Cancel));
-}
-
 #[cfg(test)]
 mod tests {
     use pretty_assertions::assert_eq;

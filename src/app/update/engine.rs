@@ -5,10 +5,7 @@ use std::time::Duration;
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::state::{Engine, Phase, Running, State};
-use crate::domain::Thought;
-use crate::domain::inference::{
-    Event, Failure, FailureKind, Finish, Part, PrefillProgress, Report, Said, Stats, TurnId,
-};
+use crate::domain::inference::{Event, Failure, FailureKind, Finish, Part, PrefillProgress, Said, Stats, TurnId};
 
 use super::{answer, caught, compact, compare, describe, model, prompt, record, replay, window};
 
@@ -16,6 +13,9 @@ use super::{answer, caught, compact, compare, describe, model, prompt, record, r
 pub(super) fn told(state: &mut State, event: Event) -> Vec<Effect> {
     match event {
         Event::Prompted { turn, digest, .. } if replay::is_of(state, turn) => replay::prompted(state, digest),
+        Event::Prompted { turn, path, digest, .. } if state.comparing == Some(turn) => {
+            compare::prompted(state, turn, &path, &digest);
+        }
         Event::Token { turn, said } if describe::is_titling(state, turn) && said.part == Part::Answer => {
             describe::said(state, &said.text);
         }
@@ -39,11 +39,7 @@ pub(super) fn told(state: &mut State, event: Event) -> Vec<Effect> {
             path,
             digest,
             seed,
-        } => {
-            if !compare::prompted(state, turn, (path.clone(), digest.clone())) {
-                record::prompted(state, turn, (path, digest), seed);
-            }
-        }
+        } => record::prompted(state, turn, (path, digest), seed),
         Event::Changed { turn, at, change } => record::changed(state, turn, at, change),
         Event::Resumable { turn, tokens, .. } => resumable(state, turn, tokens),
         Event::Resumed { turn, thinking, text } => resumed(state, turn, thinking, &text),
@@ -58,7 +54,6 @@ pub(super) fn told(state: &mut State, event: Event) -> Vec<Effect> {
             stats,
         } => compare::finished(state, turn, column, (finish, stats)),
         Event::Compared { turn } => compare::over(state, turn),
-        Event::Failed { turn, failure } if compare::failed(state, turn, &failure) => {}
         Event::Failed { turn, failure } => return failed(state, turn, failure),
         Event::Died { reason } => return died(state, reason),
         // Only `quipu bench` asks for timings, and it has no state.
@@ -95,30 +90,15 @@ fn token(state: &mut State, turn: TurnId, said: Said) -> Vec<Effect> {
         return Vec::new();
     };
     let answer = message.answer.get_or_insert_default();
-    match said.part {
-        Part::Answer => message.text.push_str(&said.text),
-        Part::Thinking => {
-            let Thought { text, tokens, time } = &mut answer.thinking;
-            text.push_str(&said.text);
-            *tokens = tokens.saturating_add(u32::from(said.token.is_some()));
-            let before = running
-                .continued
-                .as_ref()
-                .map_or(Duration::ZERO, |before| before.answer.stats.thinking);
-            if let Phase::Decoding { first, .. } = running.phase {
-                *time = before + state.now.saturating_sub(first);
-            }
-        }
+    if let (Part::Thinking, Phase::Decoding { first, .. }) = (said.part, running.phase) {
+        let before = running.continued.as_ref();
+        let before = before.map_or(Duration::ZERO, |before| before.answer.stats.thinking);
+        answer.thinking.time = before + state.now.saturating_sub(first);
     }
-    if let Some(token) = said.token {
-        let put_in = || Report::put_in(token, String::from_utf8_lossy(&said.bytes));
-        let report = said.report.map_or_else(put_in, |report| *report);
-        record::trace(answer, token, report, state.options.trace as usize);
-        answer.tokens.push(token);
-        answer.bytes.extend(said.bytes);
-        state.context_used = state.context_used.saturating_add(1);
-    }
-    caught::watch(state, said.token, said.part, &said.text)
+    let (token, part, text) = (said.token, said.part, said.text.clone());
+    record::said(&mut message.text, answer, said, state.options.trace as usize);
+    state.context_used = state.context_used.saturating_add(u32::from(token.is_some()));
+    caught::watch(state, token, part, &text)
 }
 
 /// An answer goes on: the engine's word on what its tokens come to counts.
@@ -223,7 +203,7 @@ fn failed(state: &mut State, turn: TurnId, failure: Failure) -> Vec<Effect> {
         return Vec::new();
     }
     let answering = current(&mut state.running, turn).is_some();
-    if !answering && !prompt::withdraw(state, turn) {
+    if !answering && !prompt::withdraw(state, turn) && !compare::withdraw(state, turn) {
         return Vec::new();
     }
     // Whoever stopped it knows.
@@ -249,5 +229,8 @@ fn died(state: &mut State, reason: String) -> Vec<Effect> {
     state.resident = None;
     (state.replay, state.titling) = (None, None);
     prompt::withdraw_any(state);
+    if let Some(turn) = state.comparing {
+        compare::withdraw(state, turn);
+    }
     answer::end(state, None)
 }

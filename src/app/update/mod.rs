@@ -95,11 +95,18 @@ impl Refusal {
 )]
 pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
     let mut effects = decide(state, msg);
-    doctor::let_go(state, &mut effects);
-    compare::let_go(state, &mut effects);
+    let_go(state, &mut effects);
     session::keep(state, &mut effects);
     drafts::keep(state, &mut effects);
     effects
+}
+
+/// Ends the work that only a panel waited for which is closed.
+fn let_go(state: &mut State, effects: &mut Vec<Effect>) {
+    let seen = state.screen.overlay.as_ref().and_then(Overlay::turn);
+    for work in [&mut state.examining, &mut state.comparing] {
+        effects.extend(work.take_if(|turn| Some(*turn) != seen).map(Effect::Cancel));
+    }
 }
 
 fn decide(state: &mut State, msg: Msg) -> Vec<Effect> {

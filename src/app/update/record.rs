@@ -1,29 +1,16 @@
 //! The record of an answer: what it was asked for with and what changed on the way, so that the same can be asked again.
 
 use crate::app::state::{Phase, State};
-use crate::domain::inference::{Change, GenerateRequest, Report, Token, TurnId};
-use crate::domain::{Answer, Take};
+use crate::domain::inference::{Change, GenerateRequest, ModelInfo, Part, PromptRequest, Report, Said, Token, TurnId};
+use crate::domain::{Answer, Sampling, Take, Thought};
 
 /// Begins the record of a request that is about to be made for the answer under way.
 pub(super) fn begin(state: &mut State, request: &GenerateRequest) {
     let (Some(model), Some(running)) = (state.engine.model(), &state.running) else {
         return;
     };
-    let prompt = &request.prompt;
-    let take = Take {
-        from: prompt.opening.said.len() as u32,
-        model: model.fingerprint.clone(),
-        build: model.build.clone(),
-        template: model.template_digest.clone(),
-        system: state.conversation.system().map(str::to_owned),
-        opening: prompt.opening.text.clone(),
-        settings: request.sampling.clone(),
-        thinking: prompt.thinking,
-        thinking_budget: request.thinking_budget,
-        max_tokens: prompt.max_tokens,
-        overflow: prompt.overflow,
-        ..Take::default()
-    };
+    let how = (&request.sampling, request.thinking_budget);
+    let take = take(model, state.conversation.system(), &request.prompt, how);
     if let Some(message) = state.conversation.get_mut(running.answer) {
         let answer = message.answer.get_or_insert_default();
         // What went on from its words, and not from its tokens, begins anew.
@@ -36,6 +23,49 @@ pub(super) fn begin(state: &mut State, request: &GenerateRequest) {
             answer.bytes = said.as_bytes().to_vec();
         }
         answer.takes.push(take);
+    }
+}
+
+/// The record of a request as it is made: the prompt, and the settings and the thinking budget that it is answered with.
+pub(super) fn take(
+    model: &ModelInfo,
+    system: Option<&str>,
+    prompt: &PromptRequest,
+    (settings, thinking_budget): (&Sampling, Option<u32>),
+) -> Take {
+    Take {
+        from: prompt.opening.said.len() as u32,
+        model: model.fingerprint.clone(),
+        build: model.build.clone(),
+        template: model.template_digest.clone(),
+        system: system.map(str::to_owned),
+        opening: prompt.opening.text.clone(),
+        settings: settings.clone(),
+        thinking: prompt.thinking,
+        thinking_budget,
+        max_tokens: prompt.max_tokens,
+        overflow: prompt.overflow,
+        ..Take::default()
+    }
+}
+
+/// Takes a token and the text that became clear with it into an answer and its text, with the likeliest `most` candidates that it was
+/// drawn from.
+pub(super) fn said(text: &mut String, answer: &mut Answer, said: Said, most: usize) {
+    match said.part {
+        Part::Answer => text.push_str(&said.text),
+        Part::Thinking => {
+            let Thought { text, tokens, .. } = &mut answer.thinking;
+            text.push_str(&said.text);
+            *tokens = tokens.saturating_add(u32::from(said.token.is_some()));
+        }
+    }
+    if let Some(token) = said.token {
+        let put_in = || Report::put_in(token, String::from_utf8_lossy(&said.bytes));
+        let report = said.report.map_or_else(put_in, |report| *report);
+        trace(answer, token, report, most);
+        answer.tokens.push(token);
+        answer.bytes.extend(said.bytes);
     }
 }
 
@@ -54,7 +84,7 @@ pub(super) fn changed(state: &mut State, turn: TurnId, at: u32, change: Change) 
 }
 
 /// Keeps what a token was drawn from: the likeliest `most` of the candidates, and the token itself.
-pub(super) fn trace(answer: &mut Answer, token: Token, mut report: Report, most: usize) {
+fn trace(answer: &mut Answer, token: Token, mut report: Report, most: usize) {
     if most == 0 {
         return;
     }

@@ -3,6 +3,7 @@
 use crate::app::effect::{Effect, Keepable};
 use crate::app::notice::Level;
 use crate::app::state::{Overlay, State};
+use crate::app::tuning::Tuning;
 use crate::domain::Preset;
 use crate::domain::inference::Command;
 use crate::domain::sampling::{Grammar, GrammarForm, PARAMETERS, Parameter};
@@ -64,16 +65,18 @@ pub(super) fn preset(state: &mut State, name: &str) -> Outcome {
     }
     let old = state.tuning.label();
     if !state.tuning.choose(name) {
-        let near = nearest(name, state.tuning.presets.iter().map(|p| p.name.as_str()));
-        let remedy = near.map_or("/preset lists them".to_owned(), |near| format!("did you mean {near}?"));
-        return Err(Refusal::new(
-            Level::Warn,
-            format!("there is no preset '{name}': {remedy}"),
-        ));
+        return Err(no_preset(&state.tuning, name));
     }
     let new = state.tuning.label();
     state.tell(Level::Info, format!("preset {old} → {new}"));
     Ok(tune(state))
+}
+
+/// There is no preset of this name.
+pub(super) fn no_preset(tuning: &Tuning, name: &str) -> Refusal {
+    let near = nearest(name, tuning.presets.iter().map(|p| p.name.as_str()));
+    let remedy = near.map_or("/preset lists them".to_owned(), |near| format!("did you mean {near}?"));
+    Refusal::new(Level::Warn, format!("there is no preset '{name}': {remedy}"))
 }
 
 /// `/save-preset`: keeps the settings in force as a preset, here and in the configuration.

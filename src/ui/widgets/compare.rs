@@ -73,6 +73,7 @@ fn heading(open: &Comparing, at: usize, column: &Column, look: Look<'_>, width: 
     facts.extend(column.answer.stats.decode_rate().map(|rate| format!("{rate:.0}/s")));
     facts.push(
         column
+            .answer
             .finish
             .map_or_else(|| "writing".to_owned(), |finish| finish.to_string()),
     );
