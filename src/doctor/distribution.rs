@@ -1,4 +1,5 @@
-//! Arithmetic over logits: what a distribution looks like, and how far two are apart.
+//! Arithmetic over logits: what a distribution looks like, and how far two are apart. In double precision, and apart from the arithmetic
+//! that the engine draws with: an examiner does not lean on what he examines.
 
 /// What can be told of the logits of one position.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,8 +23,7 @@ impl Look {
         let range = finite().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), x| {
             (low.min(x), high.max(x))
         });
-        let numbers = logits.iter().enumerate().filter(|(_, logit)| !logit.is_nan());
-        let top = numbers.max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(id, _)| id);
+        let top = top(logits);
         let chances = log_softmax(logits);
         let chance = |id: usize| chances.get(id).map_or(0.0, |log| log.exp());
         Self {
@@ -40,6 +40,12 @@ impl Look {
             broken: logits.len() - finite().count(),
         }
     }
+}
+
+/// The index of the highest logit that is a number.
+pub(super) fn top(logits: &[f32]) -> usize {
+    let numbers = logits.iter().enumerate().filter(|(_, logit)| !logit.is_nan());
+    numbers.max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(id, _)| id)
 }
 
 /// Natural logarithms of the probabilities.

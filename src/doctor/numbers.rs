@@ -11,7 +11,7 @@ use crate::prompt::Message;
 
 use super::chart::Opinion;
 use super::corpus::{LONGEST, PROSE, QUESTION};
-use super::distribution::{Look, divergence};
+use super::distribution::{Look, divergence, top};
 
 /// Mean divergence in nats up to which two computations are the same: what sums in another order and half-precision attention come
 /// to is a tenth of it, what a wrong position does a hundred times as much.
@@ -30,7 +30,9 @@ pub(super) struct Reading {
     pub(super) tokens: Vec<Token>,
     /// The logits of each of its tokens, computed all at once.
     pub(super) rows: Vec<Vec<f32>>,
-    /// How long that took.
+    /// What is to be seen in them.
+    looks: Vec<Look>,
+    /// How long the computing took.
     pub(super) time: Duration,
 }
 
@@ -46,7 +48,13 @@ impl Reading {
         let began = Instant::now();
         let rows = run.feed_all(&tokens)?;
         let time = began.elapsed();
-        Ok(Self { tokens, rows, time })
+        let looks = rows.iter().map(|row| Look::at(row)).collect();
+        Ok(Self {
+            tokens,
+            rows,
+            looks,
+            time,
+        })
     }
 
     /// The text in two halves, and the logits of the second.
@@ -60,26 +68,23 @@ impl Reading {
 /// What is to be seen at each position.
 pub(super) fn positions(patient: &Patient, reading: &Reading) -> Vec<Position> {
     let text = |token| String::from_utf8_lossy(&patient.piece(token).bytes).into_owned();
-    let position = |(token, row): (&Token, &Vec<f32>)| {
-        let look = Look::at(row);
-        Position {
-            token: text(*token),
-            top: text(Token(look.top as i32)),
-            probability: look.probability as f32,
-            lowest: look.range.0,
-            highest: look.range.1,
-            entropy: look.entropy as f32,
-        }
+    let position = |(token, look): (&Token, &Look)| Position {
+        token: text(*token),
+        top: text(Token(look.top as i32)),
+        probability: look.probability as f32,
+        lowest: look.range.0,
+        highest: look.range.1,
+        entropy: look.entropy as f32,
     };
-    reading.tokens.iter().zip(&reading.rows).map(position).collect()
+    reading.tokens.iter().zip(&reading.looks).map(position).collect()
 }
 
 /// Whether the logits are numbers, differ from token to token and from place to place, and no token leads everywhere.
 pub(super) fn logits(patient: &Patient, reading: &Reading) -> Opinion {
-    let looks: Vec<Look> = reading.rows.iter().map(|row| Look::at(row)).collect();
-    let Some(first) = looks.first() else {
+    let looks = &reading.looks;
+    if looks.is_empty() {
         return Opinion::failed("the model computes nothing", BROKEN);
-    };
+    }
     let broken = looks.iter().filter(|look| look.broken > 0).count();
     if broken > 0 {
         let count = looks.iter().map(|look| look.broken).max().unwrap_or(0);
@@ -96,11 +101,10 @@ pub(super) fn logits(patient: &Patient, reading: &Reading) -> Opinion {
     if reading.rows.windows(2).all(|pair| pair[0] == pair[1]) && looks.len() > 1 {
         return Opinion::failed("the logits are the same at every position, whatever was read", BROKEN);
     }
-    let leads = looks.iter().filter(|look| look.top == first.top).count();
     let commonest = looks
         .iter()
         .map(|look| looks.iter().filter(|other| other.top == look.top).count());
-    let most = commonest.max().unwrap_or(leads);
+    let most = commonest.max().unwrap_or(0);
     let low = looks.iter().map(|look| look.range.0).fold(f32::INFINITY, f32::min);
     let high = looks.iter().map(|look| look.range.1).fold(f32::NEG_INFINITY, f32::max);
     let entropy = looks.iter().map(|look| look.entropy).sum::<f64>() / looks.len() as f64;
@@ -118,11 +122,7 @@ pub(super) fn logits(patient: &Patient, reading: &Reading) -> Opinion {
 /// An opinion of how far two ways to the same text are apart, position by position.
 fn compared(one: &[Vec<f32>], other: &[Vec<f32>], of_what: &str) -> Opinion {
     let apart: Vec<f64> = one.iter().zip(other).map(|(a, b)| divergence(a, b)).collect();
-    let leads = one
-        .iter()
-        .zip(other)
-        .filter(|(a, b)| Look::at(a).top == Look::at(b).top)
-        .count();
+    let leads = one.iter().zip(other).filter(|(a, b)| top(a) == top(b)).count();
     judged(&apart, leads, of_what)
 }
 
@@ -247,7 +247,7 @@ pub(super) fn say(patient: &Patient) -> Result<Said, Failure> {
     let mut tokens = Vec::with_capacity(GREEDY);
     let began = Instant::now();
     while tokens.len() < GREEDY {
-        let token = Token(Look::at(&run.logits()).top as i32);
+        let token = Token(top(&run.logits()) as i32);
         if endings.contains(&token) {
             break;
         }

@@ -11,7 +11,7 @@ use crate::engine::local::Patient;
 use crate::gguf::Metadata;
 
 use super::chart::Opinion;
-use super::distribution::{Look, log_softmax};
+use super::distribution::{log_softmax, top};
 use super::numbers::Reading;
 
 /// Tokens that are compared.
@@ -136,7 +136,7 @@ fn compare(patient: &Patient, prompt: &[Token], theirs: &[Theirs]) -> Result<Apa
     for (at, said) in theirs.iter().enumerate() {
         let logits = run.logits();
         let chances = log_softmax(&logits);
-        let ours = Token(Look::at(&logits).top as i32);
+        let ours = Token(top(&logits) as i32);
         let chance = |token: Token| usize::try_from(token.0).ok().and_then(|id| chances.get(id).copied());
         let same = said.id.map_or_else(|| text(ours) == said.text, |id| id == ours);
         compared += 1;

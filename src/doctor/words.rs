@@ -5,11 +5,10 @@ use std::path::Path;
 
 use tokenizers::Tokenizer;
 
-use crate::domain::Role;
 use crate::domain::inference::{Token, TurnEnd};
 use crate::engine::local::{Patient, Piece};
 use crate::gguf::Metadata;
-use crate::prompt::{Message, Rendered};
+use crate::prompt::{Message, Rendered, TRIAL};
 
 use super::chart::Opinion;
 use super::corpus::HARD;
@@ -49,16 +48,9 @@ fn text(piece: &Piece) -> String {
     String::from_utf8_lossy(&piece.bytes).into_owned()
 }
 
-/// The conversation that a template is tried with. No text of it stands in another or in a template.
-const SAID: [(Role, &str); 3] = [
-    (Role::User, "Which river flows through Lima?"),
-    (Role::Assistant, "The Rimac does"),
-    (Role::User, "And through Cusco?"),
-];
-
 /// Whether the template renders, keeps what was said, writes special tokens as such, and ends an answer as the model does.
 pub(super) fn template(patient: &Patient, metadata: &Metadata) -> Opinion {
-    let messages = SAID.map(|(role, said)| Message::new(role, said));
+    let messages = TRIAL.map(|(role, said)| Message::new(role, said));
     let rendered = match patient.render(&messages) {
         Ok(rendered) => rendered,
         Err(error) => {
@@ -66,7 +58,7 @@ pub(super) fn template(patient: &Patient, metadata: &Metadata) -> Opinion {
             return Opinion::failed(error.to_string(), remedy);
         }
     };
-    if let Some((_, said)) = SAID.iter().find(|(_, said)| !rendered.text.contains(said)) {
+    if let Some((_, said)) = TRIAL.iter().find(|(_, said)| !rendered.text.contains(said)) {
         return Opinion::failed(
             format!("the template drops '{said}' from a conversation"),
             "the model will not hear all that is said: choose another by '--template NAME'",

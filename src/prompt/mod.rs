@@ -93,6 +93,13 @@ impl Options {
     }
 }
 
+/// A small conversation to try templates with: a question, an answer, a question. No text of it stands in another or in a template.
+pub const TRIAL: [(Role, &str); 3] = [
+    (Role::User, "Which river flows through Lima?"),
+    (Role::Assistant, "The Rimac does"),
+    (Role::User, "And through Cusco?"),
+];
+
 /// The prompt, ready to be tokenized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rendered {

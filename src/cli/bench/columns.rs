@@ -16,6 +16,15 @@ use crate::cli::exit::Stop;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Columns(Vec<f64>);
 
+/// Tokens of a context in which all columns take so many steps behind a short question.
+pub(super) fn room(steps: u32) -> u32 {
+    /// More than the question takes in any template.
+    const QUESTION: u32 = 128;
+    steps
+        .saturating_mul(CompareRequest::MOST as u32)
+        .saturating_add(QUESTION)
+}
+
 /// Times so many steps so many times, the numbers of columns by turns.
 ///
 /// # Errors

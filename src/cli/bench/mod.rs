@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::domain::Sampling;
 use crate::domain::inference::{
-    BenchRequest, BenchResult, Command, CompareRequest, Event, LoadOptions, ModelInfo, ModelSource, TurnId, rate,
+    BenchRequest, BenchResult, Command, Event, LoadOptions, ModelInfo, ModelSource, TurnId, rate,
 };
 use crate::engine::EngineHandle;
 
@@ -76,10 +76,10 @@ pub(super) async fn run(
 ) -> Result<Exit, Stop> {
     let deepest = args.depth.iter().copied().max().unwrap_or(0);
     // Exactly as much context as is timed, as llama-bench does: attention over empty cells costs time too.
-    let needed = args.prompt.max(args.generate).saturating_add(deepest).saturating_add(1);
-    let columns = if args.columns { CompareRequest::MOST as u32 } else { 0 };
-    // What a short question takes, and all columns behind it.
-    let needed = needed.max(columns * args.generate + 128 * columns.min(1));
+    let mut needed = args.prompt.max(args.generate).saturating_add(deepest).saturating_add(1);
+    if args.columns {
+        needed = needed.max(columns::room(args.generate));
+    }
     options.context = options.context.or(Some(needed));
     let mut turn = TurnId(1);
     #[cfg(feature = "llama")]

@@ -25,7 +25,7 @@ use crate::text::sanitize_line;
 use super::ffi::{self, Context, Logits};
 use super::plan::{self, Plan};
 use super::prompt::Prompter;
-use super::sequence::{Device, Sequence};
+use super::sequence::{Device, Sequence, keeps_state};
 use super::shape::{Placement, Rope, Shape};
 use super::vocabulary::Vocabulary;
 use super::window::Cut;
@@ -158,11 +158,14 @@ impl Local<'_> {
         let model = Arc::new(self.weights(backend, turn, path, &plan.placement, total)?);
         logs::begin();
         // A state cannot be shared as cells can, and there would be as many of it.
-        let several = !(model.is_recurrent() || model.is_hybrid());
-        let most = CompareRequest::MOST as u32;
+        let sequences = if keeps_state(&model) {
+            1
+        } else {
+            CompareRequest::MOST as u32
+        };
         let shape = Shape {
-            sequences: if several { most } else { 1 },
-            outputs: if several { most } else { 1 },
+            sequences,
+            outputs: sequences,
             ..plan.shape
         };
         Context::new(model, shape, self.ends.cancel.clone()).ok_or_else(|| {

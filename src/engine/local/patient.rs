@@ -16,6 +16,7 @@ use super::lexicon::Piece;
 use super::load::{chat_template, weights};
 use super::plan::{self, Machine};
 use super::prompt::Prompter;
+use super::sequence::keeps_state;
 use super::shape::Shape;
 use super::trial::{self, Prober};
 use super::vocabulary::Vocabulary;
@@ -88,7 +89,7 @@ impl Patient {
 
     /// Whether the model remembers a text as one state, of which nothing can be taken away.
     pub fn keeps_state(&self) -> bool {
-        self.model.is_recurrent() || self.model.is_hybrid()
+        keeps_state(&self.model)
     }
 
     /// Has positions turned by another base of rotary embeddings than the file's, or by that again.

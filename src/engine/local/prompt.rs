@@ -96,21 +96,15 @@ impl Prompter {
 
     /// How the template ends an answer, tried on a small conversation.
     pub(super) fn turn_end(&self) -> TurnEnd {
-        /// No text of it stands in another or in a template.
-        const SAID: [(Role, &str); 3] = [
-            (Role::User, "Which river flows through Lima?"),
-            (Role::Assistant, "The Rimac does"),
-            (Role::User, "And through Cusco?"),
-        ];
         let vocabulary = &self.vocabulary;
         if !vocabulary.can_end() {
             return TurnEnd::Missing;
         }
-        let messages = SAID.map(|(role, said)| Message::new(role, said));
+        let messages = prompt::TRIAL.map(|(role, said)| Message::new(role, said));
         let Ok(rendered) = self.render(&messages) else {
             return TurnEnd::Unknown;
         };
-        let behind = rendered.text.split(SAID[1].1).nth(1).unwrap_or_default();
+        let behind = rendered.text.split(prompt::TRIAL[1].1).nth(1).unwrap_or_default();
         let tokens = vocabulary.tokens_of(behind.trim_start(), false, true);
         match tokens.first() {
             None => TurnEnd::Elsewhere(String::new()),

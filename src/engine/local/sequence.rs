@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 
+use llama_cpp_2::model::LlamaModel;
+
 use crate::domain::inference::{PrefillProgress, Token};
 
 use super::ffi::{Context, DecodeError, Logits, Part};
@@ -38,6 +40,11 @@ pub(super) struct Checkpoint {
     pub(super) state: Vec<u8>,
 }
 
+/// Whether a model remembers a text as one state, of which nothing can be taken away and which cannot be shared.
+pub(super) fn keeps_state(model: &LlamaModel) -> bool {
+    model.is_recurrent() || model.is_hybrid()
+}
+
 /// Most checkpoints: the turns that a person goes back to.
 const CHECKPOINTS: usize = 16;
 /// Most bytes in them, 512 MiB: large hybrids have states of tens of MiB.
@@ -67,7 +74,7 @@ impl Sequence {
             batch
         };
         let model = context.model();
-        let memory = if model.is_recurrent() || model.is_hybrid() {
+        let memory = if keeps_state(model) {
             Memory::State
         } else {
             Memory::Cells
