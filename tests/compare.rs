@@ -223,8 +223,52 @@ fn the_command_prints_all_or_json_and_says_what_is_missing() {
         "{json}"
     );
 
+    let folder = tempfile::tempdir().unwrap();
+    let llama = folder.path().join("llama.gguf");
+    shapes::random_llama(&cria(), 3).write(&llama);
+    let llama = llama.to_str().unwrap();
+    let models = [
+        "--model",
+        "cria",
+        "--model",
+        llama,
+        "--json",
+        "--temp",
+        "0",
+        "--max-tokens",
+        "4",
+        "x",
+    ];
+    let json = run(&models);
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let [first, second] = json["columns"].as_array().unwrap().as_slice() else {
+        panic!("{json}");
+    };
+    assert_eq!(first["model"]["name"], "cria");
+    assert_ne!(first["model"]["fingerprint"], second["model"]["fingerprint"]);
+    assert!(first["preset"].is_null() && second["differs_at"].is_number(), "{json}");
+    let text = run(&[
+        "--model",
+        "cria",
+        "--model",
+        llama,
+        "--preset",
+        "code",
+        "--max-tokens",
+        "4",
+        "x",
+    ]);
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(text.contains("== code@cria · "), "{text}");
+    let missing = run(&["--model", "cria", "--model", "gone.gguf", "x"]);
+    assert_eq!(
+        (missing.status.code(), missing.stdout.len()),
+        (Some(3), 0),
+        "nothing is answered for nothing"
+    );
+
     for (args, words) in [
-        (&["--preset", "code", "x"][..], "one preset is named"),
+        (&["--preset", "code", "x"][..], "that makes 1 answer: name two to 4"),
         (
             &["--preset", "code", "--preset", "creatif", "x"],
             "did you mean 'creative'?",

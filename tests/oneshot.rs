@@ -87,6 +87,39 @@ fn a_mistake_in_the_usual_configuration_costs_only_itself() {
 }
 
 #[test]
+fn an_answer_that_goes_round_in_circles_ends_there_unless_it_may_go_on() {
+    let home = tempfile::tempdir().unwrap();
+    let engine = scripted(
+        home.path(),
+        &format!("[[answer]]\ntext = \"{}\"\ntoken-ms = 1\n", "rect ".repeat(3000)),
+    );
+    let answer = |session: &[&str], guard: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_quipu"));
+        command.args(["--engine", &engine]).args(session).arg("hello");
+        command.env("QUIPU_HOME", home.path()).env("QUIPU_LOOP_GUARD", guard);
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        (out.matches("rect").count(), err)
+    };
+    for (session, why) in [
+        (&[][..], "nothing penalises repetition"),
+        // What is kept with a session tells more.
+        (&["--session", "circles"], "whatever was said: 'quipu doctor' tells"),
+    ] {
+        let (times, words) = answer(session, "pause");
+        assert!((64..3000).contains(&times), "{times}");
+        for part in ["'rect' 64 times since token 2", why, "--dry-multiplier"] {
+            assert!(words.contains(part), "{words}");
+        }
+        assert!(!words.contains("/loop"), "{words}");
+    }
+    let (times, words) = answer(&[], "warn");
+    assert!(times == 3000 && words.contains("circles"), "{times} {words}");
+    let (times, words) = answer(&[], "off");
+    assert!(times == 3000 && !words.contains("circles"), "{times} {words}");
+}
+
+#[test]
 fn an_answer_is_plain_text_and_escapes_do_not_come_through() {
     let home = tempfile::tempdir().unwrap();
     let engine = scripted(
@@ -227,7 +260,14 @@ mod with_llama {
             (100.0..300.0).contains(&old) && (5.0..60.0).contains(&new),
             "{old} {new}"
         );
-        for wait in ["next_turn", "decode_of_new_tokens", "full_prefill", "branch_switch"] {
+        for wait in [
+            "next_turn",
+            "decode_of_new_tokens",
+            "full_prefill",
+            "branch_switch",
+            "other_token",
+            "decode_of_one_token",
+        ] {
             assert!(number(&format!("/turns/{wait}_seconds")) > 0.0, "{wait}");
         }
         let draws = report.pointer("/sampling/draws").unwrap().as_array().unwrap();

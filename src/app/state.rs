@@ -76,6 +76,8 @@ pub struct State {
     pub tracing: Option<(MessageId, String)>,
     /// The comparison under way.
     pub comparing: Option<TurnId>,
+    /// The model to go back to, while another is loaded to be compared.
+    pub home: Option<Home>,
     /// The examination under way.
     pub examining: Option<TurnId>,
     /// Which part of the conversation the model saw last.
@@ -127,6 +129,10 @@ pub struct Session {
     /// Whether anything of it was given to the store.
     pub begun: bool,
 }
+
+/// The name of the model that was loaded before others were compared; `None` is the one that the settings name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home(pub Option<String>);
 
 /// What is between the conversations of this process and the store.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -184,6 +190,8 @@ pub struct Options {
     pub overflow: Overflow,
     /// What to do about a loop.
     pub loop_guard: LoopGuard,
+    /// Whether nobody is there who could give a command.
+    pub unattended: bool,
     /// How to load models.
     pub load: LoadOptions,
     /// Whether models that can think shall; `None` leaves it to their templates.

@@ -56,9 +56,9 @@ const AFTER: &str =
 /// Flags that every task knows.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(super) struct Flags {
-    /// A GGUF file, or 'cria', the small model that quipu brings along
+    /// A GGUF file, or 'cria', the small model that quipu brings along; 'compare' takes several
     #[arg(long, short, global = true, value_name = "FILE")]
-    pub(super) model: Option<String>,
+    pub(super) model: Vec<String>,
     /// Read this configuration file instead of the usual one
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
@@ -126,7 +126,7 @@ pub(super) enum EngineChoice {
 pub(super) enum Task {
     /// List, search, export, import and remove the sessions that are kept
     Sessions(SessionsArgs),
-    /// Answer a question under several presets at once
+    /// Answer a question under several presets at once, or by several models
     Compare(CompareArgs),
     /// Time prompt reading and generation with the engine that chats
     Bench(BenchArgs),

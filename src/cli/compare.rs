@@ -1,19 +1,21 @@
-//! `quipu compare`: one question under several presets at once, printed one below the other or as JSON.
+//! `quipu compare`: one question under several presets at once, or to several models one after the other, printed one below the
+//! other or as JSON.
 
 use std::io::{self, Write};
 
 use clap::Args;
 use serde_json::json;
 
+use crate::app::compare::common_prefix;
 use crate::app::tuning::Tuning;
 use crate::domain::Sampling;
 use crate::domain::inference::{
-    Command, CompareRequest, Event, Finish, LoadOptions, ModelInfo, ModelSource, Part, PromptRequest, Said, Stats,
-    Token, TurnId,
+    Command, CompareRequest, Event, Failure, Finish, LoadOptions, ModelInfo, ModelSource, Part, PromptRequest, Said,
+    Stats, Token, TurnId,
 };
 use crate::domain::sampling::Parameter;
 use crate::engine::EngineHandle;
-use crate::text::{nearest, sanitize};
+use crate::text::{nearest, sanitize, sanitize_line};
 
 use super::ask::{load, next, send};
 use super::exit::{self, Exit, Stop};
@@ -33,8 +35,10 @@ pub(super) struct CompareArgs {
 /// What is compared.
 #[derive(Debug)]
 pub(super) struct Comparison<'a> {
-    /// The presets.
+    /// The presets; none for the settings in force.
     pub(super) presets: &'a [String],
+    /// The models; none for the one that the settings name.
+    pub(super) models: &'a [String],
     /// The values given one by one, which hold in all columns.
     pub(super) values: &'a [(&'static Parameter, String)],
     /// Which presets there are.
@@ -45,70 +49,114 @@ pub(super) struct Comparison<'a> {
     pub(super) thinking_budget: Option<u32>,
 }
 
+impl<'a> Comparison<'a> {
+    /// The models, `None` being the one that the settings name.
+    fn models(&self) -> Vec<Option<&'a str>> {
+        match self.models {
+            [] => vec![None],
+            named => named.iter().map(|name| Some(name.as_str())).collect(),
+        }
+    }
+}
+
 const LOAD: TurnId = TurnId(1);
 const ASK: TurnId = TurnId(2);
 
-/// Loads the model, asks, prints.
+/// Loads each model, asks, prints.
 ///
 /// # Errors
 /// With the exit code for each way in which it can fail.
 pub(super) async fn run(
     engine: &mut EngineHandle,
-    (source, options): (ModelSource, LoadOptions),
+    (source, options): (impl Fn(Option<&str>) -> Result<ModelSource, Failure>, LoadOptions),
     mut comparison: Comparison<'_>,
     args: &CompareArgs,
     out: impl Write,
 ) -> Result<Exit, Stop> {
     // What cannot be compared need not be loaded for.
-    let count = comparison.presets.len();
+    let models = comparison.models();
+    let count = models.len() * comparison.presets.len().max(1);
     if !(2..=CompareRequest::MOST).contains(&count) {
-        let named = match count {
-            0 => "no preset is named".to_owned(),
-            1 => "one preset is named".to_owned(),
-            count => format!("{count} presets are named"),
-        };
         let most = CompareRequest::MOST;
-        let words = format!("{named}: name two to {most}, as in '--preset precise --preset creative'");
+        let words = format!(
+            "that makes {count} {}: name two to {most} presets, as in '--preset precise --preset creative', or models, as in \
+             '--model cria --model FILE'",
+            if count == 1 { "answer" } else { "answers" }
+        );
         return Err(Stop::new(Exit::Usage, words));
     }
-    columns(&mut comparison)?;
+    settings(&mut comparison)?;
+    if models.len() > 1 {
+        for name in &models {
+            source(*name)?;
+        }
+    }
     let asked = async {
-        let model = load(engine, LOAD, source, options).await?;
-        comparison.tuning.heed(model.recommended.clone());
-        let columns = columns(&mut comparison)?;
-        let request = CompareRequest {
-            prompt: comparison.prompt.clone(),
-            columns: columns.clone(),
-            thinking_budget: comparison.thinking_budget,
-            report: args.json,
-        };
-        let request = Box::new(request);
-        send(engine, Command::Compare { turn: ASK, request })?;
-        let said = answers(engine, columns.len()).await?;
-        Ok::<_, Stop>((model, columns, said))
+        let mut columns = Vec::with_capacity(count);
+        for name in models {
+            let from = source(name)?;
+            columns.extend(ask(engine, (from, options.clone()), &mut comparison, args.json).await?);
+        }
+        Ok::<_, Stop>(columns)
     };
     let asked = tokio::select! {
         asked = asked => asked,
         _ = tokio::signal::ctrl_c() => Err(Stop::quiet(Exit::Interrupted)),
     };
     engine.cancel.stop(ASK);
-    let (model, columns, said) = asked?;
-    let text = if args.json {
-        as_json(&comparison, &model, &columns, &said)
-    } else {
-        comparison
-            .presets
-            .iter()
-            .zip(&said)
-            .map(|(name, one)| as_text(name, one, &said[0]))
-            .collect()
+    let columns = asked?;
+    let text = match columns.as_slice() {
+        all if args.json => as_json(all),
+        [] => String::new(),
+        [first, ..] => columns.iter().map(|column| as_text(column, first)).collect(),
     };
     exit::print("the answers", &text, out)
 }
 
-/// The settings of each column.
-fn columns(comparison: &mut Comparison<'_>) -> Result<Vec<Sampling>, Stop> {
+/// Loads one of the models and has it answer under all settings at once.
+async fn ask(
+    engine: &mut EngineHandle,
+    (source, options): (ModelSource, LoadOptions),
+    comparison: &mut Comparison<'_>,
+    report: bool,
+) -> Result<Vec<Column>, Stop> {
+    let model = load(engine, LOAD, source, options).await?;
+    comparison.tuning.heed(model.recommended.clone());
+    let settings = settings(comparison)?;
+    let request = CompareRequest {
+        prompt: comparison.prompt.clone(),
+        columns: settings.clone(),
+        thinking_budget: comparison.thinking_budget,
+        report,
+    };
+    let request = Box::new(request);
+    send(engine, Command::Compare { turn: ASK, request })?;
+    let said = answers(engine, settings.len()).await?;
+    let presets = comparison.presets.iter().map(Some).chain([None]);
+    let several = comparison.models.len() > 1;
+    let columns = presets
+        .zip(settings)
+        .zip(said)
+        .map(|((preset, settings), answer)| Column {
+            name: match preset {
+                Some(preset) if several => format!("{preset}@{}", model.name),
+                Some(preset) => preset.clone(),
+                None => model.name.clone(),
+            },
+            preset: preset.cloned(),
+            model: (*model).clone(),
+            settings,
+            answer,
+        });
+    Ok(columns.collect())
+}
+
+/// The settings of each column of a model: those of the presets, or those in force.
+fn settings(comparison: &mut Comparison<'_>) -> Result<Vec<Sampling>, Stop> {
     let tuning = &mut comparison.tuning;
+    if comparison.presets.is_empty() {
+        return Ok(vec![tuning.sampling.clone()]);
+    }
     let mut columns = Vec::with_capacity(comparison.presets.len());
     for name in comparison.presets {
         if !tuning.choose(name) {
@@ -125,6 +173,35 @@ fn columns(comparison: &mut Comparison<'_>) -> Result<Vec<Sampling>, Stop> {
     Ok(columns)
 }
 
+/// An answer beside others.
+#[derive(Clone, Debug, Default)]
+struct Column {
+    name: String,
+    /// The preset; `None` is the settings in force.
+    preset: Option<String>,
+    model: ModelInfo,
+    settings: Sampling,
+    answer: Answer,
+}
+
+impl Column {
+    /// The first token that is another than in `first`, from 0. Where their models are two, their texts are held against each other.
+    fn differs(&self, first: &Self) -> Option<usize> {
+        if self.model.fingerprint == first.model.fingerprint {
+            return self.answer.differs(&first.answer);
+        }
+        let (own, others) = (self.answer.text(), first.answer.text());
+        let same = common_prefix(&own, &others);
+        let mut end = 0;
+        let said = self.answer.said.iter().filter(|said| said.part == Part::Answer);
+        let texts = said.map(|said| {
+            end += said.text.len();
+            end
+        });
+        (own != others).then(|| texts.take_while(|end| *end <= same).count())
+    }
+}
+
 /// A column that is over.
 #[derive(Clone, Debug, Default)]
 struct Answer {
@@ -135,6 +212,11 @@ struct Answer {
 impl Answer {
     fn tokens(&self) -> Vec<Token> {
         self.said.iter().filter_map(|said| said.token).collect()
+    }
+
+    fn text(&self) -> String {
+        let text = self.said.iter().filter(|said| said.part == Part::Answer);
+        text.map(|said| said.text.as_str()).collect()
     }
 
     /// The first token that is another than in `first`, from 0.
@@ -160,41 +242,41 @@ async fn answers(engine: &mut EngineHandle, count: usize) -> Result<Vec<Answer>,
     }
 }
 
-fn as_text(preset: &str, answer: &Answer, first: &Answer) -> String {
-    let text = answer.said.iter().filter(|said| said.part == Part::Answer);
-    let text: String = text.map(|said| said.text.as_str()).collect();
-    let mut facts = vec![preset.to_owned(), format!("{} tokens", answer.tokens().len())];
+fn as_text(column: &Column, first: &Column) -> String {
+    let Column { name, answer, .. } = column;
+    let mut facts = vec![
+        sanitize_line(name).into_owned(),
+        format!("{} tokens", answer.tokens().len()),
+    ];
     if let Some((finish, stats)) = answer.over {
         facts.extend(stats.decode_rate().map(|rate| format!("{rate:.0}/s")));
         facts.push(finish.to_string());
     }
     facts.extend(
-        answer
+        column
             .differs(first)
             .map(|at| format!("other than the first from token {} on", at + 1)),
     );
-    format!("== {}\n{}\n\n", facts.join(" · "), sanitize(text.trim_end()))
+    format!("== {}\n{}\n\n", facts.join(" · "), sanitize(answer.text().trim_end()))
 }
 
-fn as_json(comparison: &Comparison<'_>, model: &ModelInfo, columns: &[Sampling], said: &[Answer]) -> String {
-    let column = |((preset, sampling), answer): ((&String, &Sampling), &Answer)| {
-        let (finish, stats) = answer.over.unwrap_or((Finish::Stopped, Stats::default()));
+fn as_json(columns: &[Column]) -> String {
+    let object = |column: &Column| {
+        let (finish, stats) = column.answer.over.unwrap_or((Finish::Stopped, Stats::default()));
         let mut printer = Printer::new(io::sink(), Format::Json);
-        for one in &answer.said {
+        for one in &column.answer.said {
             // It keeps what it is given, and writes nothing yet.
             let _ = printer.said(one.clone());
         }
-        let mut object = printer.object(model, sampling, finish, &stats);
+        let mut object = printer.object(&column.model, &column.settings, finish, &stats);
         if let Some(object) = object.as_object_mut() {
-            object.insert("preset".to_owned(), json!(preset));
-            object.insert(
-                "differs_at".to_owned(),
-                json!(said.first().and_then(|first| answer.differs(first))),
-            );
+            let differs = columns.first().and_then(|first| column.differs(first));
+            object.insert("preset".to_owned(), json!(column.preset));
+            object.insert("differs_at".to_owned(), json!(differs));
         }
         object
     };
-    let columns: Vec<_> = comparison.presets.iter().zip(columns).zip(said).map(column).collect();
+    let columns: Vec<_> = columns.iter().map(object).collect();
     format!("{:#}\n", json!({ "columns": columns }))
 }
 
@@ -214,6 +296,18 @@ mod tests {
         }
     }
 
+    fn column(model: &str, ids: &[i32]) -> Column {
+        Column {
+            name: "code".to_owned(),
+            model: ModelInfo {
+                fingerprint: model.to_owned(),
+                ..ModelInfo::default()
+            },
+            answer: answer(ids),
+            ..Column::default()
+        }
+    }
+
     #[test]
     fn columns_are_told_by_where_they_leave_the_first() {
         let first = answer(&[1, 2, 3]);
@@ -221,8 +315,21 @@ mod tests {
         assert_eq!(answer(&[1, 5]).differs(&first), Some(1));
         assert_eq!(answer(&[1, 2]).differs(&first), Some(2), "it ends earlier");
         assert_eq!(
-            as_text("code", &answer(&[1, 5]), &first),
+            as_text(&column("a", &[1, 5]), &column("a", &[1, 2, 3])),
             "== code · 2 tokens · other than the first from token 2 on\n 1 5\n\n"
         );
+    }
+
+    #[test]
+    fn columns_of_two_models_are_told_by_their_texts() {
+        let first = column("a", &[1, 2, 3]);
+        assert_eq!(column("b", &[1, 2, 3]).differs(&first), None);
+        assert_eq!(column("b", &[1, 5]).differs(&first), Some(1));
+        // Their ids are not the same tokens: what was said counts.
+        let mut other = column("b", &[7, 8]);
+        for (said, text) in other.answer.said.iter_mut().zip([" 1 2", " 4"]) {
+            text.clone_into(&mut said.text);
+        }
+        assert_eq!(other.differs(&first), Some(1));
     }
 }

@@ -12,7 +12,7 @@ use super::exit::{Exit, Stop};
 pub(super) fn of(args: &Args) -> Result<Layer, Stop> {
     let flags = &args.flags;
     let mut layer = Layer {
-        model: flags.model.clone(),
+        model: flags.model.first().cloned(),
         system: flags.system.clone(),
         max_tokens: flags.max_tokens.map(Amount::Exactly),
         overflow: flags.overflow,
@@ -23,15 +23,16 @@ pub(super) fn of(args: &Args) -> Result<Layer, Stop> {
         plain: flags.plain.then_some(true),
         ..Layer::default()
     };
-    match (flags.preset.as_slice(), &args.command) {
-        ([], _) | (_, Some(Task::Compare(_))) => {}
-        ([name], _) => layer.choose_preset(name, Place::Flag("--preset")),
-        (names, _) => {
-            let words = format!(
-                "{} presets are named, and one answer has one: 'quipu compare' takes several",
-                names.len()
-            );
-            return Err(Stop::new(Exit::Usage, words));
+    if !matches!(args.command, Some(Task::Compare(_))) {
+        for (what, named) in [("presets", &flags.preset), ("models", &flags.model)] {
+            if named.len() > 1 {
+                let count = named.len();
+                let words = format!("{count} {what} are named, and one answer has one: 'quipu compare' takes several");
+                return Err(Stop::new(Exit::Usage, words));
+            }
+        }
+        if let Some(name) = flags.preset.first() {
+            layer.choose_preset(name, Place::Flag("--preset"));
         }
     }
     for (option, value) in &args.load {

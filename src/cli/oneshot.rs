@@ -5,15 +5,17 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 
 use serde_json::json;
 
-use crate::domain::Role;
+use crate::app::caught;
 use crate::domain::inference::{
     ChatMessage, Command, Event, Finish, GenerateRequest, LoadOptions, ModelInfo, ModelSource, Opening, Overflow, Part,
     PromptRequest, Report, Said, Stats, Thinking, TurnId,
 };
 use crate::domain::preset::PLAIN_PRESET;
 use crate::domain::sampling::{Chosen, PARAMETERS, Sampling, Stage, Value};
+use crate::domain::{LoopGuard, Role};
 use crate::engine::EngineHandle;
-use crate::text::Filter;
+use crate::text::looping::Watch;
+use crate::text::{Filter, Repetition, sanitize};
 
 use super::ask::{load, next, send};
 use super::exit::{Exit, Stop};
@@ -41,6 +43,8 @@ pub(super) struct OneShot {
     pub(super) thinking_budget: Option<u32>,
     /// What the answer starts with; empty for none.
     pub(super) prefill: String,
+    /// What to do about a loop.
+    pub(super) guard: LoopGuard,
     /// How to print.
     pub(super) format: Format,
 }
@@ -112,9 +116,19 @@ async fn answer(
     send(engine, Command::Generate { turn: ASK, request })?;
     let mut printer = Printer::new(out, ask.format);
     printer.open(&ask.prefill).map_err(|error| closed(&error))?;
+    let mut watch = (ask.guard != LoopGuard::Off).then(Watch::default);
     loop {
         match next(engine).await? {
-            Event::Token { said, .. } => printer.said(said).map_err(|error| closed(&error))?,
+            Event::Token { said, .. } => {
+                let found = watch.as_mut().and_then(|watch| watch.push(said.token, &said.text));
+                printer.said(said).map_err(|error| closed(&error))?;
+                if let Some(found) = found {
+                    circles(&ask, &found);
+                    if ask.guard == LoopGuard::Pause {
+                        engine.cancel.stop(ASK);
+                    }
+                }
+            }
             Event::Failed { failure, .. } => return Err(failure.into()),
             Event::Finished { finish, stats, .. } => {
                 printer
@@ -125,6 +139,13 @@ async fn answer(
             _ => {}
         }
     }
+}
+
+/// Tells of a loop on standard error.
+fn circles(ask: &OneShot, found: &Repetition) {
+    let words = caught::words(found, found.first + 1, caught::cause(&ask.sampling, found));
+    // A closed pipe has nobody behind it who could be told.
+    let _ = writeln!(io::stderr(), "quipu: {}. {}", sanitize(&words), caught::FLAGS);
 }
 
 fn messages(ask: &OneShot) -> Vec<ChatMessage> {

@@ -6,6 +6,7 @@ use std::thread;
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
+use crate::app::compare::Column;
 use crate::app::sessions::SessionList;
 use crate::app::state::{Engine, Overlay};
 use crate::app::{Action, COMMANDS, Command as Row, Effect, Msg};
@@ -163,6 +164,13 @@ impl Plain<'_> {
                 let words = ward.end.and_then(Result::err).unwrap_or_default();
                 let lines: String = ward.findings.iter().map(ToString::to_string).collect();
                 print(&format!("{}{}\n> ", sanitize(&lines), sanitize(&words)))
+            }
+            Some(Overlay::Compare(open)) if open.over => {
+                let column = |column: &Column| {
+                    let text = column.failed.as_ref().unwrap_or(&column.text);
+                    format!("== {}\n{}\n\n", sanitize_line(&column.name), sanitize(text.trim_end()))
+                };
+                print(&format!("{}> ", open.columns.iter().map(column).collect::<String>()))
             }
             Some(Overlay::Prompt {
                 prompt: Some(prompt), ..

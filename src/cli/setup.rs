@@ -132,6 +132,7 @@ impl Setup {
             thinking: self.settings.thinking,
             thinking_budget: self.settings.thinking_budget,
             prefill: self.prefill.clone(),
+            guard: self.settings.loop_guard,
             format,
         };
         let load = self.settings.load.clone();
@@ -147,7 +148,8 @@ impl Setup {
             let words = "sessions are not kept: there is no home folder, or the setting 'keep' is off";
             return Err(Stop::new(Exit::Usage, words));
         };
-        let (state, effects) = self.begin(true);
+        let (mut state, effects) = self.begin(true);
+        state.options.unattended = true;
         let driver = Driver::new(state, engine, Some(store), (&loader, &keeper, &lister));
         runtime()?.block_on(in_session::run(driver, effects, question, format, io::stdout()))
     }
@@ -313,6 +315,7 @@ impl Setup {
                 max_tokens,
                 overflow,
                 loop_guard,
+                unattended: false,
                 load,
                 thinking,
                 thinking_budget,

@@ -237,8 +237,8 @@ pub const COMMANDS: &[Command] = &[
     Command::new(
         CommandId::Compare,
         "compare",
-        "PRESET...",
-        "answer the last question under several presets at once, side by side, and keep one answer or all",
+        "[PRESET][@MODEL]...",
+        "answer the last question under several presets at once, or by several models, side by side, and keep one answer or all",
         Group::Chat,
     ),
     Command::new(
@@ -251,7 +251,7 @@ pub const COMMANDS: &[Command] = &[
     Command::new(
         CommandId::Loop,
         "loop",
-        "[pause|warn|off]",
+        "[WAY|pause|warn|off]",
         "the ways out of a loop that was caught, or what is done about one",
         Group::Chat,
     ),

@@ -3,7 +3,7 @@
 
 use std::convert::Infallible;
 
-use crate::app::caught::{Caught, Remedy};
+use crate::app::caught::{self, Caught, Remedy};
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::picker::{Choice, Pick, Picker};
@@ -14,9 +14,6 @@ use crate::domain::sampling::{Bias, BiasedToken, Parameter, Sampling, Seed};
 use crate::text::Repetition;
 
 use super::{Outcome, Refusal, answer, compact, inspect, pick, proposed, sampling, talk};
-
-/// Characters of what repeats that a word about it has room for.
-const QUOTED: usize = 40;
 
 /// What temperature is raised by, and what to at least.
 const WARMER: f32 = 0.3;
@@ -50,12 +47,12 @@ pub(super) fn watch(state: &mut State, token: Option<Token>, part: Part, text: &
     let begin = tokens.len().checked_sub(found.tokens);
     let kept = message.text.len().checked_sub(found.bytes);
     let since = begin.unwrap_or(found.first) + 1;
-    let words = format!(
-        "it goes round in circles: '{}' {} times since token {since}{}. /loop shows ways out",
-        quoted(&found.unit),
-        found.times,
-        why(state, &found, begin).map_or_else(String::new, |cause| format!("; {cause}")),
-    );
+    let words = caught::words(&found, since, why(state, &found, begin));
+    let ways = if state.options.unattended {
+        caught::FLAGS
+    } else {
+        "/loop shows ways out"
+    };
     state.caught = Some(Caught {
         answer: id,
         begin,
@@ -64,18 +61,8 @@ pub(super) fn watch(state: &mut State, token: Option<Token>, part: Part, text: &
         tokens: found.tokens,
         unit: found.unit,
     });
-    state.tell(Level::Warn, words);
+    state.tell(Level::Warn, format!("{words}. {ways}"));
     if pauses { vec![Effect::Cancel(turn)] } else { Vec::new() }
-}
-
-/// What repeats, on one line and cut where it is long.
-fn quoted(unit: &str) -> String {
-    let words = unit.split_whitespace().collect::<Vec<_>>().join(" ");
-    match words.char_indices().nth(QUOTED) {
-        Some((end, _)) => format!("{}…", &words[..end]),
-        None if words.is_empty() => "blanks".to_owned(),
-        None => words,
-    }
 }
 
 /// The mean probability from which on the model was sure of what it said over and over.
@@ -116,12 +103,16 @@ fn why(state: &State, found: &Repetition, begin: Option<usize>) -> Option<String
     let mean = drawn.iter().sum::<f32>() / drawn.len().max(1) as f32;
     let sure = mean >= SURE;
     if sure && found.tokens == found.times && begin.is_some_and(|begin| begin <= 1) {
-        return Some(
-            "one token leads from the beginning on, whatever was said: /doctor tells whether the model is sound"
-                .to_owned(),
-        );
+        let doctor = if state.options.unattended {
+            "'quipu doctor'"
+        } else {
+            "/doctor"
+        };
+        return Some(format!(
+            "one token leads from the beginning on, whatever was said: {doctor} tells whether the model is sound"
+        ));
     }
-    let cause = cause(&state.tuning.sampling, found);
+    let cause = caught::cause(&state.tuning.sampling, found);
     if !sure {
         return cause;
     }
@@ -129,46 +120,20 @@ fn why(state: &State, found: &Repetition, begin: Option<usize>) -> Option<String
     Some(cause.map_or_else(|| sure.clone(), |cause| format!("{cause}, and {sure}")))
 }
 
-/// Why nothing kept the model from it, as far as the settings tell.
-fn cause(settings: &Sampling, found: &Repetition) -> Option<String> {
-    let period = (found.tokens / found.times.max(1)) as u32;
-    let penalised =
-        settings.repeat_penalty != 1.0 || settings.frequency_penalty != 0.0 || settings.presence_penalty != 0.0;
-    let dry = settings.dry_multiplier > 0.0 && settings.dry_last_n > 0;
-    if dry {
-        let breaker = settings
-            .dry_breakers
-            .iter()
-            .find(|breaker| found.unit.contains(*breaker));
-        if let Some(breaker) = breaker {
-            return Some(format!(
-                "DRY does not see it, for '{}' breaks it",
-                breaker.escape_debug()
-            ));
-        }
-        return (settings.dry_last_n < 2 * period)
-            .then(|| format!("DRY looks back on {} tokens, and it is longer", settings.dry_last_n));
-    }
-    let greedy = settings.is_greedy();
-    match (greedy, penalised) {
-        (true, false) => Some("each token is the likeliest, and nothing penalises repetition".to_owned()),
-        (false, false) => Some("nothing penalises repetition".to_owned()),
-        (_, true) if settings.repeat_last_n < period => Some(format!(
-            "the penalties look back on {} tokens, and it is longer",
-            settings.repeat_last_n
-        )),
-        (true, true) => Some("each token is the likeliest".to_owned()),
-        (false, true) => None,
-    }
-}
-
 /// `/loop`: the ways out of the loop that was caught, or what is done about one.
 pub(super) fn caught(state: &mut State, name: &str) -> Outcome {
     let now = state.options.loop_guard;
     if !name.is_empty() {
+        let way = Remedy::ALL
+            .iter()
+            .find(|(_, known, ..)| name.eq_ignore_ascii_case(known));
+        if let Some((remedy, ..)) = way {
+            return by_name(state, *remedy);
+        }
         let names = LoopGuard::ALL.iter().map(|(name, _)| *name);
         let guard = LoopGuard::named(&name.to_lowercase()).ok_or_else(|| {
-            let words = format!("the loop guard has no setting '{name}': {}", proposed(name, names));
+            let names = names.chain(Remedy::ALL.iter().map(|(_, name, ..)| *name));
+            let words = format!("the loop guard knows no '{name}': {}", proposed(name, names));
             Refusal::new(Level::Warn, words)
         })?;
         state.options.loop_guard = guard;
@@ -180,33 +145,55 @@ pub(super) fn caught(state: &mut State, name: &str) -> Outcome {
         state.tell(Level::Info, format!("loop guard {} → {}", now.name(), guard.name()));
         return Ok(Vec::new());
     }
-    let Some(caught) = current(state) else {
-        let words = format!(
-            "the loop guard is at {}; no loop was caught in the last answer",
-            now.name()
-        );
-        return Err(Refusal::new(Level::Info, words));
-    };
+    let caught = looped(state)?;
     answer::idle(state)?;
-    let greedy = state.tuning.sampling.is_greedy();
-    let known = |remedy: Remedy| match remedy {
-        // Where every draw is the likeliest token, no number changes it.
-        Remedy::Seed => !greedy,
-        Remedy::Ban => caught.first.is_some(),
-        Remedy::Another => caught
-            .begin
-            .is_some_and(|begin| inspect::is_known(state, caught.answer, begin)),
-        Remedy::Dry | Remedy::Temperature | Remedy::GoOn => true,
-    };
-    let rows = Remedy::ALL.iter().filter(|(remedy, ..)| known(*remedy));
-    let rows = rows.map(|(remedy, label, note)| Pick {
+    let rows = Remedy::ALL.iter().filter(|(remedy, ..)| helps(state, &caught, *remedy));
+    let rows = rows.map(|(remedy, name, label, note)| Pick {
         label: (*label).to_owned(),
-        note: (*note).to_owned(),
+        note: format!("/loop {name}: {note}"),
         what: Choice::Remedy(*remedy),
     });
     let picker = Picker::new("ways out of the loop", rows.collect());
     pick::open(state, picker);
     Ok(Vec::new())
+}
+
+/// The loop of the last answer.
+///
+/// # Errors
+/// Where there is none.
+fn looped(state: &State) -> Result<Caught, Refusal> {
+    current(state).ok_or_else(|| {
+        let guard = state.options.loop_guard.name();
+        let words = format!("the loop guard is at {guard}; no loop was caught in the last answer");
+        Refusal::new(Level::Info, words)
+    })
+}
+
+/// Whether a way out leads anywhere.
+fn helps(state: &State, caught: &Caught, remedy: Remedy) -> bool {
+    match remedy {
+        // Where every draw is the likeliest token, no number changes it.
+        Remedy::Seed => !state.tuning.sampling.is_greedy(),
+        Remedy::Ban => caught.first.is_some(),
+        Remedy::Another => caught
+            .begin
+            .is_some_and(|begin| inspect::is_known(state, caught.answer, begin)),
+        Remedy::Dry | Remedy::Temperature | Remedy::GoOn => true,
+    }
+}
+
+/// Takes the way out that was named.
+fn by_name(state: &mut State, remedy: Remedy) -> Outcome {
+    let caught = looped(state)?;
+    answer::idle(state)?;
+    if !helps(state, &caught, remedy) {
+        return Err(Refusal::new(
+            Level::Info,
+            "that leads nowhere here: /loop shows what does",
+        ));
+    }
+    take(state, remedy)
 }
 
 /// The loop of the answer at the tip.
@@ -296,7 +283,7 @@ mod tests {
 
     use super::*;
     use crate::app::state::{Engine, Overlay};
-    use crate::app::update::scene::{act, answering, finish, last_notice, ready, say, send};
+    use crate::app::update::scene::{act, answered, answering, finish, last_notice, ready, say, send};
     use crate::app::{Action, CommandId, Msg, update};
     use crate::domain::inference::{Candidate, Command, Event, Finish, GenerateRequest, Report, Said};
 
@@ -479,8 +466,36 @@ mod tests {
         send(&mut state, "/loop wran");
         assert_eq!(
             last_notice(&state).1,
-            "the loop guard has no setting 'wran': did you mean warn?"
+            "the loop guard knows no 'wran': did you mean warn?"
         );
+    }
+
+    #[test]
+    fn a_way_out_can_be_named() {
+        let mut state = stopped();
+        send(&mut state, "/loop seed");
+        assert_eq!(state.running.is_some(), !state.tuning.sampling.is_greedy());
+        let mut state = stopped();
+        let effects = send(&mut state, "/loop DRY");
+        assert!(
+            effects
+                .iter()
+                .any(|effect| matches!(effect, Effect::Engine(Command::Generate { .. })))
+        );
+        let mut state = answered();
+        send(&mut state, "/loop dry");
+        assert!(last_notice(&state).1.ends_with("no loop was caught in the last answer"));
+    }
+
+    #[test]
+    fn where_nobody_answers_flags_are_named() {
+        let mut state = answering("");
+        state.options.unattended = true;
+        for _ in 0..70 {
+            rect(&mut state);
+        }
+        let words = last_notice(&state).1;
+        assert!(words.ends_with(caught::FLAGS) && !words.contains("/loop"), "{words}");
     }
 
     #[test]
@@ -549,7 +564,7 @@ mod tests {
         let because = |change: fn(&mut Sampling), found: &Repetition| {
             let mut settings = Sampling::default();
             change(&mut settings);
-            cause(&settings, found)
+            caught::cause(&settings, found)
         };
         let short = found("no", 64, 64);
         let long = found("one\ntwo", 300, 3);

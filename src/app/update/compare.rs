@@ -1,23 +1,27 @@
-//! `/compare`: the last question answered under several presets at once, and keeping one of the answers, or all, as versions.
+//! `/compare`: the last question answered under several presets at once, or by several models one after the other, and keeping one of
+//! the answers, or all, as versions.
 
-use crate::app::compare::{Column, Comparing};
+use crate::app::compare::{Column, Comparing, Wish};
 use crate::app::effect::Effect;
 use crate::app::inspector::Walk;
 use crate::app::notice::Level;
-use crate::app::state::{Overlay, State};
+use crate::app::state::{Engine, Home, Overlay, State};
+use crate::app::tuning::Tuning;
 use crate::domain::inference::{Command, CompareRequest, Finish, Said, Stats, TurnId};
 use crate::domain::{Answer, Role, Sampling, Take};
 
-use super::{Outcome, Refusal, answer, model, prompt, record, sampling};
+use super::{Outcome, Refusal, answer, model, prompt, record, sampling, warm};
 
 /// What the settings in force are called beside presets.
 const NOW: &str = "now";
 
-/// `/compare PRESET…`: answers the last question under these presets; one is held against the settings in force.
+/// `/compare PRESET…`: answers the last question under these presets; one is held against the settings in force. `PRESET@MODEL` is
+/// another model's answer, `@MODEL` one under the settings in force.
 pub(super) fn open(state: &mut State, names: &str) -> Outcome {
     answer::may_begin(state)?;
-    let model = model::at_hand(state)?.clone();
-    let chosen = chosen(state, names)?;
+    let model = model::at_hand(state)?;
+    let now = model.name.clone();
+    let wishes = wishes(state, names)?;
     let path = state.conversation.path();
     let question = path.iter().rev().find(|message| message.role == Role::User);
     let Some(question) = question.map(|message| message.id) else {
@@ -26,67 +30,159 @@ pub(super) fn open(state: &mut State, names: &str) -> Outcome {
             "there is nothing to answer yet: ask something first",
         ));
     };
-    let prompt = prompt::request(state, Some(question), &model.fingerprint);
-    let budget = state.options.thinking_budget;
-    let column = |(name, settings): &(String, Sampling)| {
-        let take = record::take(&model, state.conversation.system(), &prompt, (settings, budget));
-        let take = Take {
-            // Several rows are computed by other kernels than one.
-            build: format!("{}; columns {}", model.build, chosen.len()),
-            ..take
-        };
-        let answer = Answer {
-            model: model.fingerprint.clone(),
-            model_name: model.name.clone(),
-            takes: vec![take],
-            ..Answer::default()
-        };
-        Column {
-            name: name.clone(),
-            answer,
-            ..Column::default()
-        }
+    let now = if wishes.iter().any(|wish| wish.model.is_some()) {
+        &now
+    } else {
+        NOW
     };
-    let columns = chosen.iter().map(column).collect();
-    let request = CompareRequest {
-        prompt,
-        columns: chosen.into_iter().map(|(_, settings)| settings).collect(),
-        thinking_budget: budget,
-        report: state.options.trace > 0,
+    let column = |wish: Wish| Column {
+        name: wish.label(now),
+        wish,
+        ..Column::default()
     };
-    let turn = state.next_turn();
-    state.comparing = Some(turn);
-    state.screen.overlay = Some(Overlay::Compare(Box::new(Comparing::new(turn, question, columns))));
+    let columns = wishes.into_iter().map(column).collect();
+    state.screen.overlay = Some(Overlay::Compare(Box::new(Comparing::new(question, columns))));
     // Nobody waits for what is read to return.
     let mut effects = answer::drop_aside(state);
-    let request = Box::new(request);
-    effects.push(Effect::Engine(Command::Compare { turn, request }));
+    effects.extend(go_on(state));
     Ok(effects)
 }
 
-/// The settings of these presets, each with its name.
-fn chosen(state: &State, names: &str) -> Result<Vec<(String, Sampling)>, Refusal> {
-    let mut chosen: Vec<(String, Sampling)> = Vec::new();
-    for name in names.split_whitespace() {
+/// What each column is to be answered with.
+fn wishes(state: &State, names: &str) -> Result<Vec<Wish>, Refusal> {
+    let mut wishes: Vec<Wish> = names.split_whitespace().map(Wish::read).collect();
+    for name in wishes.iter_mut().filter_map(|wish| wish.preset.as_mut()) {
         let mut tuning = state.tuning.clone();
         if !tuning.choose(name) {
             return Err(sampling::no_preset(&tuning, name));
         }
-        chosen.push((tuning.preset, tuning.sampling));
+        *name = tuning.preset;
     }
-    if chosen.len() == 1 {
-        chosen.insert(0, (NOW.to_owned(), state.tuning.sampling.clone()));
+    if wishes.len() == 1 {
+        wishes.insert(0, Wish::default());
     }
-    if !(2..=CompareRequest::MOST).contains(&chosen.len()) {
+    if !(2..=CompareRequest::MOST).contains(&wishes.len()) {
         let known: Vec<_> = state.tuning.presets.iter().map(|preset| preset.name.as_str()).collect();
         let most = CompareRequest::MOST;
         let words = format!(
-            "name one to {most} presets, as in /compare precise creative; there are {}",
+            "name one to {most} presets, as in /compare precise creative, or models, as in /compare @FILE; there are {}",
             known.join(", ")
         );
         return Err(Refusal::new(Level::Info, words));
     }
-    Ok(chosen)
+    Ok(wishes)
+}
+
+/// The comparison that is open.
+fn shown(state: &mut State) -> Option<&mut Comparing> {
+    match &mut state.screen.overlay {
+        Some(Overlay::Compare(open)) => Some(open),
+        _ => None,
+    }
+}
+
+/// Has the next columns answered, their model loaded first where it is another. With none left, goes back to the model before.
+fn go_on(state: &mut State) -> Vec<Effect> {
+    let Some(open) = shown(state) else {
+        return Vec::new();
+    };
+    let Some(wish) = open.go_on().map(|column| column.wish.clone()) else {
+        open.over = true;
+        state.comparing = None;
+        return go_home(state).into_iter().collect();
+    };
+    let away = state.home.is_some();
+    if wish.model.is_none() && !away {
+        return ask(state);
+    }
+    let mut effects = Vec::new();
+    if !away {
+        effects.extend(warm::keep(state));
+    }
+    let home = state.home.get_or_insert_with(|| Home(state.loaded.clone()));
+    let name = wish.model.or_else(|| home.0.clone());
+    effects.push(state.load(name));
+    begin(state, state.turn);
+    effects
+}
+
+/// From here on the panel waits for this turn.
+fn begin(state: &mut State, turn: TurnId) {
+    state.comparing = Some(turn);
+    if let Some(open) = shown(state) {
+        open.turn = turn;
+    }
+}
+
+/// Goes back to the model that was there before another was compared.
+pub(super) fn go_home(state: &mut State) -> Option<Effect> {
+    let Home(name) = state.home.take()?;
+    (!matches!(state.engine, Engine::Dead(_))).then(|| state.load(name))
+}
+
+/// A model was loaded. Asks it where a comparison waits for it; `None` where none does.
+pub(super) fn loaded(state: &mut State, turn: TurnId) -> Option<Vec<Effect>> {
+    comparing(state, turn)?;
+    Some(ask(state))
+}
+
+/// A model could not be loaded. Goes on without it where a comparison waits for it; `None` where none does.
+pub(super) fn not_loaded(state: &mut State, turn: TurnId, reason: &str) -> Option<Vec<Effect>> {
+    for column in comparing(state, turn)?.current() {
+        column.failed = Some(reason.to_owned());
+    }
+    Some(go_on(state))
+}
+
+/// Asks the model that is loaded for the columns that are next.
+fn ask(state: &mut State) -> Vec<Effect> {
+    let Some(model) = state.engine.model().cloned() else {
+        return Vec::new();
+    };
+    let Some(open) = shown(state) else {
+        return Vec::new();
+    };
+    let (question, asked) = (open.question, open.current());
+    let columns: Vec<Wish> = asked.iter().map(|column| column.wish.clone()).collect();
+    let columns: Vec<Sampling> = columns.iter().map(|wish| settings(&state.tuning, wish)).collect();
+    let prompt = prompt::request(state, Some(question), &model.fingerprint);
+    let budget = state.options.thinking_budget;
+    let build = match columns.len() {
+        1 => model.build.clone(),
+        // Several rows are computed by other kernels than one.
+        count => format!("{}; columns {count}", model.build),
+    };
+    let system = state.conversation.system().map(str::to_owned);
+    for (column, settings) in shown(state).map(Comparing::current).into_iter().flatten().zip(&columns) {
+        let take = record::take(&model, system.as_deref(), &prompt, (settings, budget));
+        let build = build.clone();
+        column.answer = Answer {
+            model: model.fingerprint.clone(),
+            model_name: model.name.clone(),
+            takes: vec![Take { build, ..take }],
+            ..Answer::default()
+        };
+    }
+    let request = CompareRequest {
+        prompt,
+        columns,
+        thinking_budget: budget,
+        report: state.options.trace > 0,
+    };
+    let turn = state.next_turn();
+    begin(state, turn);
+    let request = Box::new(request);
+    vec![Effect::Engine(Command::Compare { turn, request })]
+}
+
+/// The settings that a column is answered under.
+fn settings(tuning: &Tuning, wish: &Wish) -> Sampling {
+    let mut tuning = tuning.clone();
+    if let Some(preset) = &wish.preset {
+        // It was there when the comparison began.
+        let _ = tuning.choose(preset);
+    }
+    tuning.sampling
 }
 
 /// The comparison of this turn, while it is open.
@@ -99,7 +195,7 @@ fn comparing(state: &mut State, turn: TurnId) -> Option<&mut Comparing> {
 
 /// The prompt was read: how it was made, and its digest.
 pub(super) fn prompted(state: &mut State, turn: TurnId, path: &str, digest: &str) {
-    let columns = comparing(state, turn).map_or(&mut [][..], |open| &mut open.columns);
+    let columns = comparing(state, turn).map_or(&mut [][..], Comparing::current);
     for take in columns.iter_mut().flat_map(|column| &mut column.answer.takes) {
         (take.path, take.prompt) = (path.to_owned(), digest.to_owned());
     }
@@ -108,7 +204,7 @@ pub(super) fn prompted(state: &mut State, turn: TurnId, path: &str, digest: &str
 /// A token was said in a column.
 pub(super) fn said(state: &mut State, turn: TurnId, column: usize, said: Said) {
     let most = state.options.trace as usize;
-    let Some(column) = comparing(state, turn).and_then(|open| open.columns.get_mut(column)) else {
+    let Some(column) = comparing(state, turn).and_then(|open| open.current().get_mut(column)) else {
         return;
     };
     let counts = said.token.is_some();
@@ -120,7 +216,7 @@ pub(super) fn said(state: &mut State, turn: TurnId, column: usize, said: Said) {
 
 /// A column is over.
 pub(super) fn finished(state: &mut State, turn: TurnId, column: usize, (finish, taken): (Finish, Stats)) {
-    if let Some(column) = comparing(state, turn).and_then(|open| open.columns.get_mut(column)) {
+    if let Some(column) = comparing(state, turn).and_then(|open| open.current().get_mut(column)) {
         let answer = &mut column.answer;
         (answer.finish, answer.thinking.time, answer.stats) = (Some(finish), taken.thinking, taken);
         for take in &mut answer.takes {
@@ -129,11 +225,20 @@ pub(super) fn finished(state: &mut State, turn: TurnId, column: usize, (finish, 
     }
 }
 
-/// All are over.
-pub(super) fn over(state: &mut State, turn: TurnId) {
+/// All columns of a turn are over.
+pub(super) fn over(state: &mut State, turn: TurnId) -> Vec<Effect> {
     state.comparing.take_if(|comparing| *comparing == turn);
-    if let Some(open) = comparing(state, turn) {
-        open.over = true;
+    if comparing(state, turn).is_none() {
+        return Vec::new();
+    }
+    go_on(state)
+}
+
+/// Closes the panel without going back to any model: another is loaded instead.
+pub(super) fn close(state: &mut State) {
+    state.home = None;
+    if shown(state).is_some() {
+        state.screen.overlay = None;
     }
 }
 
@@ -149,7 +254,7 @@ pub(super) fn withdraw(state: &mut State, turn: TurnId) -> bool {
 
 /// Selects another column. Says whether any is there to be selected.
 pub(super) fn step(state: &mut State, step: Walk) -> bool {
-    let Some(Overlay::Compare(open)) = &mut state.screen.overlay else {
+    let Some(open) = shown(state) else {
         return false;
     };
     let last = open.columns.len().saturating_sub(1);
@@ -202,7 +307,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
-    use crate::app::update::scene::{act, answered, last_notice, ready, send};
+    use crate::app::update::scene::{act, answered, arrive, last_notice, ready, send};
     use crate::app::{Action, Msg, update};
     use crate::domain::inference::{Event, Failure, FailureKind, Token};
 
@@ -322,6 +427,135 @@ mod tests {
         assert_eq!(tell(&mut state, Event::Compared { turn }), []);
     }
 
+    /// The model that an effect loads.
+    fn load_of(effects: &[Effect]) -> Option<Home> {
+        effects.iter().find_map(|effect| match effect {
+            Effect::Load { name, .. } => Some(Home(name.clone())),
+            _ => None,
+        })
+    }
+
+    /// How many columns an effect asks for.
+    fn asked(effects: &[Effect]) -> Option<usize> {
+        effects.iter().find_map(|effect| match effect {
+            Effect::Engine(Command::Compare { request, .. }) => Some(request.columns.len()),
+            _ => None,
+        })
+    }
+
+    fn named(name: &str) -> Home {
+        Home(Some(name.to_owned()))
+    }
+
+    #[test]
+    fn models_answer_one_after_the_other_and_the_first_comes_back() {
+        let mut state = answered();
+        let effects = send(&mut state, "/compare precise code @eagle creative@eagle");
+        assert_eq!((asked(&effects), load_of(&effects)), (Some(2), None));
+        let names: Vec<_> = open_one(&state)
+            .columns
+            .iter()
+            .map(|column| column.name.clone())
+            .collect();
+        assert_eq!(names, ["precise", "code", "eagle", "creative@eagle"]);
+        let turn = open_one(&state).turn;
+        say(&mut state, turn, 1, (1, "It"));
+
+        let effects = tell(&mut state, Event::Compared { turn });
+        assert_eq!((asked(&effects), load_of(&effects)), (None, Some(named("eagle"))));
+        let effects = arrive(&mut state, "eagle");
+        assert_eq!(asked(&effects), Some(2));
+        let turn = open_one(&state).turn;
+        say(&mut state, turn, 0, (7, "Is it"));
+        let open = open_one(&state);
+        assert_eq!((open.columns[2].text.as_str(), open.over), ("Is it", false));
+        assert_eq!(open.columns[2].answer.model, "eagle fingerprint");
+        assert_eq!(open.columns[3].answer.takes[0].settings.temperature, 1.1);
+        assert_eq!(
+            open.columns[2].leaves(&open.columns[1]),
+            1,
+            "of other tokens, the text counts"
+        );
+
+        let effects = tell(&mut state, Event::Compared { turn });
+        assert_eq!(
+            (asked(&effects), load_of(&effects)),
+            (None, Some(Home(None))),
+            "the first model comes back"
+        );
+        assert!(open_one(&state).over);
+        arrive(&mut state, "condor");
+        act(&mut state, Action::KeepAll);
+        assert_eq!(
+            (state.home.clone(), state.engine.model().unwrap().name.as_str()),
+            (None, "condor")
+        );
+    }
+
+    #[test]
+    fn a_model_stands_beside_the_one_that_is_loaded() {
+        let mut state = answered();
+        send(&mut state, "/compare @eagle");
+        let names: Vec<_> = open_one(&state)
+            .columns
+            .iter()
+            .map(|column| column.name.clone())
+            .collect();
+        assert_eq!(names, ["condor", "eagle"]);
+    }
+
+    #[test]
+    fn a_model_that_cannot_be_loaded_leaves_the_others_their_columns() {
+        let mut state = answered();
+        let effects = send(&mut state, "/compare @eagle precise");
+        assert_eq!((asked(&effects), load_of(&effects)), (None, Some(named("eagle"))));
+        let turn = open_one(&state).turn;
+        let failure = Failure::new(FailureKind::Model, "'eagle' is no model");
+        let effects = tell(&mut state, Event::Failed { turn, failure });
+        assert_eq!(
+            load_of(&effects),
+            Some(Home(None)),
+            "whatever is loaded now, the other is wanted"
+        );
+        assert_eq!(
+            open_one(&state).columns[0].failed.as_deref(),
+            Some("'eagle' is no model")
+        );
+        let effects = arrive(&mut state, "condor");
+        assert_eq!(asked(&effects), Some(1));
+    }
+
+    #[test]
+    fn whoever_closes_it_early_gets_the_model_back() {
+        for loading in [true, false] {
+            let mut state = answered();
+            send(&mut state, "/compare @eagle @owl");
+            if !loading {
+                arrive(&mut state, "eagle");
+            }
+            let turn = open_one(&state).turn;
+            let effects = act(&mut state, Action::Escape);
+            assert!(effects.contains(&Effect::Cancel(turn)));
+            assert_eq!((load_of(&effects), state.home.clone()), (Some(Home(None)), None));
+            // What the load that was stopped comes to is nobody's.
+            let failure = Failure::new(FailureKind::Cancelled, "loading was stopped");
+            assert_eq!(tell(&mut state, Event::Failed { turn, failure }), []);
+            arrive(&mut state, "condor");
+            assert_eq!(state.engine.model().unwrap().name, "condor");
+        }
+    }
+
+    #[test]
+    fn another_model_that_is_asked_for_ends_it() {
+        let mut state = answered();
+        send(&mut state, "/compare @eagle");
+        let turn = open_one(&state).turn;
+        tell(&mut state, Event::Compared { turn });
+        let effects = super::model::command(&mut state, "owl").unwrap_or_default();
+        assert_eq!((load_of(&effects), state.home.clone()), (Some(named("owl")), None));
+        assert_eq!(state.screen.overlay, None);
+    }
+
     #[test]
     fn one_preset_stands_beside_the_settings_in_force() {
         let mut state = answered();
@@ -340,7 +574,7 @@ mod tests {
         for (said, words) in [
             (
                 "/compare",
-                "name one to 4 presets, as in /compare precise creative; there are precise, balanced",
+                "name one to 4 presets, as in /compare precise creative, or models, as in /compare @FILE; there are precise, balanced",
             ),
             (
                 "/compare precise creatif",

@@ -53,7 +53,7 @@ pub(super) fn told(state: &mut State, event: Event) -> Vec<Effect> {
             finish,
             stats,
         } => compare::finished(state, turn, column, (finish, stats)),
-        Event::Compared { turn } => compare::over(state, turn),
+        Event::Compared { turn } => return compare::over(state, turn),
         Event::Failed { turn, failure } => return failed(state, turn, failure),
         Event::Died { reason } => return died(state, reason),
         // Only `quipu bench` asks for timings, and it has no state.

@@ -7,7 +7,7 @@ use crate::domain::inference::{Command, Failure, FailureKind, LoadStep, ModelInf
 
 use crate::domain::preset::PLAIN_PRESET;
 
-use super::{Outcome, Refusal, answer, listing, prompt, warm};
+use super::{Outcome, Refusal, answer, compare, listing, prompt, warm};
 
 /// The model that can be talked to now.
 ///
@@ -95,7 +95,8 @@ pub(super) fn ready(state: &mut State, turn: TurnId, model: Box<ModelInfo>) -> V
         state.tell(Level::Info, introduction(&model));
     }
     state.tuning.heed(model.recommended.clone());
-    if !model.recommended.is_empty() {
+    // While models are compared they come and go.
+    if !model.recommended.is_empty() && state.home.is_none() {
         let words = format!(
             "this model recommends {}: used wherever you chose nothing else; /preset {PLAIN_PRESET} does without",
             listing::recommended(&model)
@@ -112,6 +113,9 @@ pub(super) fn ready(state: &mut State, turn: TurnId, model: Box<ModelInfo>) -> V
     state.resident = None;
     state.context_used = 0;
     state.window = Window::default();
+    if let Some(effects) = compare::loaded(state, turn) {
+        return effects;
+    }
     let mut effects = answer::resume(state);
     effects.extend(warm::resume(state));
     effects
@@ -132,17 +136,24 @@ fn introduction(model: &ModelInfo) -> String {
 
 /// The load under way failed. The model before it stays where the engine still has it; a message that waits goes back.
 pub(super) fn failed(state: &mut State, failure: Failure) -> Vec<Effect> {
+    let (turn, reason) = (loading(state), failure.message.clone());
     let level = match failure.kind {
         FailureKind::Cancelled => Level::Info,
         _ => Level::Error,
     };
-    if let Some(model) = state.resident.take() {
-        state.tell(level, format!("{failure}; {} is still loaded", model.name));
+    let words = if let Some(model) = state.resident.take() {
+        let words = format!("{failure}; {} is still loaded", model.name);
         state.engine = Engine::Ready(model);
+        words
     } else {
-        state.tell(level, why(&failure));
+        let words = why(&failure);
         state.engine = Engine::Failed(failure);
+        words
+    };
+    if let Some(effects) = turn.and_then(|turn| compare::not_loaded(state, turn, &reason)) {
+        return effects;
     }
+    state.tell(level, words);
     answer::end(state, None)
 }
 
@@ -174,6 +185,7 @@ pub(super) fn command(state: &mut State, name: &str) -> Outcome {
     let mut effects = answer::abandon(state);
     effects.extend(loading(state).map(Effect::Cancel));
     prompt::withdraw_any(state);
+    compare::close(state);
     effects.push(state.load(Some(name.to_owned())));
     Ok(effects)
 }

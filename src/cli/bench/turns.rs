@@ -1,5 +1,5 @@
 //! Times what a person waits for in a conversation: the next turn against reading all of it anew, the way back to an old
-//! branch, and a stop. All through the commands that the chat itself gives.
+//! branch, another token put in the place of one that was said, and a stop. All through the commands that the chat itself gives.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::domain::inference::{
-    BenchRequest, ChatMessage, Command, Event, Finish, GenerateRequest, ModelInfo, PromptRequest, Stats, TurnId,
+    BenchRequest, ChatMessage, Command, Event, Finish, GenerateRequest, ModelInfo, Opening, PromptRequest, Stats,
+    Token, TurnId,
 };
 use crate::domain::{Role, Sampling};
 use crate::engine::EngineHandle;
@@ -31,6 +32,10 @@ pub(super) struct Turns {
     full: f64,
     /// To the first token of another version of an earlier answer.
     branch: f64,
+    /// To the first token behind another in the place of one of an answer.
+    other: f64,
+    /// To compute that one token at that depth, and nothing else.
+    one: f64,
     /// From a stop while a prompt is read to the engine's word that it stopped.
     cancel: f64,
 }
@@ -48,7 +53,7 @@ pub(super) async fn measure(
 ) -> Result<Turns, Stop> {
     let mut bench = Bench::new(engine, sampling, TurnId(1 << 32));
     fits(depth, model)?;
-    let mut found = [const { Vec::new() }; 5];
+    let mut found = [const { Vec::new() }; 7];
     let mut turns = Turns::default();
     for _ in 0..rounds {
         let (seconds, counts) = bench.round(depth).await?;
@@ -61,7 +66,15 @@ pub(super) async fn measure(
         all.sort_by(f64::total_cmp);
         median(&all).unwrap_or(0.0)
     });
-    [turns.next, turns.floor, turns.full, turns.branch, turns.cancel] = medians;
+    [
+        turns.next,
+        turns.floor,
+        turns.full,
+        turns.branch,
+        turns.other,
+        turns.one,
+        turns.cancel,
+    ] = medians;
     Ok(turns)
 }
 
@@ -71,7 +84,8 @@ impl Turns {
         json!({
             "conversation_tokens": self.depth, "new_tokens": self.new, "next_turn_seconds": self.next,
             "decode_of_new_tokens_seconds": self.floor, "next_turn_against_decode": self.next / self.floor,
-            "full_prefill_seconds": self.full, "branch_switch_seconds": self.branch, "cancel_seconds": self.cancel,
+            "full_prefill_seconds": self.full, "branch_switch_seconds": self.branch, "other_token_seconds": self.other,
+            "decode_of_one_token_seconds": self.one, "cancel_seconds": self.cancel,
         })
     }
 
@@ -93,6 +107,14 @@ impl Turns {
             ),
             ("all anew", format!("{} to the first token", ms(self.full))),
             ("old branch", format!("{} to the first token", ms(self.branch))),
+            (
+                "branch",
+                format!(
+                    "{} from another token inside an answer to the next; computing that token takes {}",
+                    ms(self.other),
+                    ms(self.one)
+                ),
+            ),
             ("stop", format!("{} while a prompt is read", ms(self.cancel))),
         ];
         for (name, words) in rows {
@@ -150,11 +172,12 @@ impl<'a> Bench<'a> {
         self.decode(0, 1).await.map(|_| ())
     }
 
-    /// One round: the five times in the order of [`Turns`], and the tokens of the conversation and of the new turn.
-    async fn round(&mut self, depth: u32) -> Result<([f64; 5], (u32, u32)), Stop> {
+    /// One round: the seven times in the order of [`Turns`], and the tokens of the conversation and of the new turn.
+    async fn round(&mut self, depth: u32) -> Result<([f64; 7], (u32, u32)), Stop> {
         let question = self.another(depth).await?;
         let first = [user(&question)];
         let full = self.ask(&first).await?;
+        let (other, place) = self.other_token(&first).await?;
         let answer = ChatMessage::new(Role::Assistant, "It is so, and it was so before.");
         let talk = |more: &str| [first.to_vec(), vec![answer.clone(), user(more)]].concat();
         let begun = self
@@ -167,9 +190,11 @@ impl<'a> Bench<'a> {
             .await?;
         let new = begun.prompt_tokens - begun.reused_tokens;
         let floor = self.decode(begun.reused_tokens, new).await?;
+        let one = self.decode(place, 1).await?;
         let cancel = self.cancel(&question).await?;
-        let seconds = [begun.first_token, floor, full.first_token, branch.first_token, cancel]
-            .map(|time: Duration| time.as_secs_f64());
+        let [begun_at, full_at, branch_at] = [&begun, &full, &branch].map(|stats| stats.first_token);
+        let seconds =
+            [begun_at, floor, full_at, branch_at, other, one, cancel].map(|time: Duration| time.as_secs_f64());
         Ok((seconds, (begun.reused_tokens, new)))
     }
 
@@ -223,12 +248,47 @@ impl<'a> Bench<'a> {
         .await
     }
 
+    /// The time to the first token behind another that stands in an answer, and that one's place in the context.
+    async fn other_token(&mut self, messages: &[ChatMessage]) -> Result<(Duration, u32), Stop> {
+        self.begin_with(messages, Vec::new(), ANSWER)?;
+        let mut said = Vec::new();
+        let before = loop {
+            match next(self.engine).await? {
+                Event::Token { said: one, .. } => said.extend(one.token),
+                Event::Finished { stats, .. } => break stats.prompt_tokens,
+                Event::Failed { failure, .. } => return Err(failure.into()),
+                _ => {}
+            }
+        };
+        let half = said.len() / 2;
+        let old = said.get(half).copied();
+        // Any that was said elsewhere can be said here.
+        let other = said.iter().copied().find(|token| Some(*token) != old);
+        said.truncate(half);
+        said.extend(other.or(old));
+        let place = before + said.len().saturating_sub(1) as u32;
+        self.begin_with(messages, said, 1)?;
+        let stats = wait(self.engine, |event| match event {
+            Event::Finished { stats, .. } => Some(stats),
+            _ => None,
+        });
+        Ok((stats.await?.first_token, place))
+    }
+
     fn begin(&mut self, messages: &[ChatMessage]) -> Result<TurnId, Stop> {
+        self.begin_with(messages, Vec::new(), 1)
+    }
+
+    fn begin_with(&mut self, messages: &[ChatMessage], said: Vec<Token>, most: u32) -> Result<TurnId, Stop> {
         let turn = self.next_turn();
         let request = GenerateRequest {
             prompt: PromptRequest {
                 messages: messages.to_vec(),
-                max_tokens: Some(1),
+                max_tokens: Some(most),
+                opening: Opening {
+                    said,
+                    ..Opening::default()
+                },
                 ..PromptRequest::default()
             },
             sampling: self.sampling.clone(),
@@ -277,6 +337,8 @@ impl<'a> Bench<'a> {
     }
 }
 
+/// Tokens of the answer in which another stands.
+const ANSWER: u32 = 24;
 /// Tokens kept free for the answer and the turns after the first.
 const ROOM: usize = 96;
 

@@ -45,7 +45,7 @@ impl Setup {
         timed
     }
 
-    /// Answers a question under several presets.
+    /// Answers a question under several presets, or by several models.
     pub(in crate::cli) fn compare(self, task: &CompareArgs, args: &Args) -> Result<Exit, Stop> {
         self.tell_on_stderr();
         let Some(question) = input::question(&task.question)? else {
@@ -54,8 +54,6 @@ impl Setup {
         };
         let mut engine = self.start_engine()?;
         let loader = self.loader();
-        let source = loader(None)?;
-        self.introduce(&source);
         let (tuning, options) = self.tuning();
         let system = self
             .settings
@@ -64,6 +62,7 @@ impl Setup {
             .map(|text| ChatMessage::new(Role::System, text));
         let comparison = Comparison {
             presets: &args.flags.preset,
+            models: &args.flags.model,
             values: &args.sampling,
             prompt: PromptRequest {
                 messages: system.chain([ChatMessage::new(Role::User, &question)]).collect(),
@@ -78,6 +77,7 @@ impl Setup {
             thinking_budget: options.thinking_budget,
             tuning,
         };
+        let source = |name: Option<&str>| loader(name).inspect(|source| self.introduce(source));
         let with = (source, options.load);
         runtime()?.block_on(compare::run(&mut engine, with, comparison, task, io::stdout()))
     }
@@ -88,7 +88,7 @@ impl Setup {
         let named = args.load.iter().find(|(option, _)| option.name == "template");
         let named = named.map(|(_, name)| name.as_str()).filter(|name| *name != "model");
         // A named template stands alone, unless a model is named beside it.
-        let model = (named.is_none() || args.flags.model.is_some()).then(|| self.vocabulary(&self.settings.model));
+        let model = (named.is_none() || !args.flags.model.is_empty()).then(|| self.vocabulary(&self.settings.model));
         let source = Source {
             template: named,
             model: model.transpose()?,

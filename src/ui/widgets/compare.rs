@@ -71,12 +71,13 @@ fn heading(open: &Comparing, at: usize, column: &Column, look: Look<'_>, width: 
     let tokens = column.answer.tokens.len();
     let mut facts = vec![format!("{tokens} tok")];
     facts.extend(column.answer.stats.decode_rate().map(|rate| format!("{rate:.0}/s")));
-    facts.push(
-        column
-            .answer
-            .finish
-            .map_or_else(|| "writing".to_owned(), |finish| finish.to_string()),
-    );
+    facts.push(match (column.answer.finish, &column.failed) {
+        (Some(finish), _) => finish.to_string(),
+        (None, Some(_)) => "not loaded".to_owned(),
+        (None, None) if at >= open.asked.end => "waits".to_owned(),
+        (None, None) if column.answer.takes.is_empty() => "loading".to_owned(),
+        (None, None) => "writing".to_owned(),
+    });
     let facts = shorten(&facts.join(" · "), width);
     Text::from(vec![
         Line::from(Span::styled(shorten(&name, width), style)),
@@ -86,6 +87,10 @@ fn heading(open: &Comparing, at: usize, column: &Column, look: Look<'_>, width: 
 
 /// What it says, as plain text: what the first column says too, and what it does not.
 fn lines(column: &Column, first: &Column, look: Look<'_>, width: usize) -> Vec<Line<'static>> {
+    if let Some(reason) = &column.failed {
+        let reason = Piece::new(sanitize_line(reason).into_owned(), look.theme.style(Role::NoticeWarn));
+        return wrap(&[reason], width, &Prefix::default());
+    }
     let (same, other) = column
         .text
         .split_at_checked(column.leaves(first))
