@@ -75,9 +75,11 @@ impl Wish {
         }
     }
 
-    /// What such a column is called beside others; `now` stands for the settings in force.
+    /// What such a column is called beside others; `now` stands for the settings in force. Of a path its
+    /// last part.
     pub fn label(&self, now: &str) -> String {
-        match (&self.preset, &self.model) {
+        let file = |model: &String| model.rsplit(['/', '\\']).next().unwrap_or(model).to_owned();
+        match (&self.preset, &self.model.as_ref().map(file)) {
             (None, None) => now.to_owned(),
             (Some(preset), None) => preset.clone(),
             (None, Some(model)) => model.clone(),

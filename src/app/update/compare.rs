@@ -495,13 +495,13 @@ mod tests {
     #[test]
     fn a_model_stands_beside_the_one_that_is_loaded() {
         let mut state = answered();
-        send(&mut state, "/compare @eagle");
+        send(&mut state, "/compare @~/models/eagle.gguf");
         let names: Vec<_> = open_one(&state)
             .columns
             .iter()
             .map(|column| column.name.clone())
             .collect();
-        assert_eq!(names, ["condor", "eagle"]);
+        assert_eq!(names, ["condor", "eagle.gguf"]);
     }
 
     #[test]
