@@ -40,6 +40,7 @@ mod sampling;
 mod screen;
 mod sessions;
 mod settings;
+mod shelf;
 mod shots;
 #[cfg(feature = "llama")]
 mod thinking;

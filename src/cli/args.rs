@@ -18,6 +18,7 @@ use super::devices::DevicesArgs;
 #[cfg(feature = "llama")]
 use super::doctor::DoctorArgs;
 use super::exit::{Exit, Stop};
+use super::models::ModelsArgs;
 use super::prompt::PromptArgs;
 use super::sessions::SessionsArgs;
 #[cfg(feature = "llama")]
@@ -126,6 +127,8 @@ pub(super) enum EngineChoice {
 pub(super) enum Task {
     /// List, search, export, import and remove the sessions that are kept
     Sessions(SessionsArgs),
+    /// List the models on this machine, tell what one is and takes, and remove those that quipu fetched
+    Models(ModelsArgs),
     /// Answer a question under several presets at once, or by several models
     Compare(CompareArgs),
     /// Time prompt reading and generation with the engine that chats

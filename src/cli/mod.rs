@@ -13,6 +13,7 @@ mod exit;
 mod in_session;
 mod input;
 mod layer;
+mod models;
 mod oneshot;
 mod plain;
 mod processor;
@@ -75,6 +76,7 @@ fn fits_processor() -> Result<(), Stop> {
 fn run(args: &Args) -> Result<Exit, Stop> {
     match &args.command {
         Some(Task::Sessions(task)) => Setup::new(args)?.sessions(task),
+        Some(Task::Models(task)) => Setup::new(args)?.models(task),
         Some(Task::Compare(task)) => Setup::new(args)?.compare(task, args),
         Some(Task::Bench(task)) => Setup::new(args)?.bench(task),
         Some(Task::Prompt(task)) => Setup::new(args)?.prompt(task, args),

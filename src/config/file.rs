@@ -92,7 +92,7 @@ pub(super) const KEYS: &[Key] = &[
         name: "folders",
         variable: "QUIPU_MODEL_FOLDERS",
         default: "[]",
-        help: "Folders with models of yours, for `/models`; quipu's own and the one of 'path' are always looked into.",
+        help: "Folders with models of yours; quipu's own, the one of 'path' and the caches of other programs are always looked into.",
         field: Field::Texts(|layer| &mut layer.folders),
     },
     Key {

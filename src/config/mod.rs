@@ -23,7 +23,7 @@ use crate::domain::sampling::Chosen;
 
 pub use example::example;
 pub use layers::{Amount, Layer};
-pub use paths::{Paths, from_home};
+pub use paths::{Paths, from_home, home};
 pub use problem::{Place, Problem};
 pub use save::{save_preset, save_value};
 pub use settings::{Binding, Settings};

@@ -76,11 +76,14 @@ impl Paths {
     }
 }
 
+/// The person's home folder.
+pub fn home() -> Option<PathBuf> {
+    BaseDirs::new().map(|dirs| dirs.home_dir().to_owned())
+}
+
 /// `~/` at the start of a file's name stands for the home folder, as in a shell, where no shell has seen it.
 pub fn from_home(name: &str) -> String {
-    let below = name
-        .strip_prefix("~/")
-        .and_then(|rest| Some(BaseDirs::new()?.home_dir().join(rest)));
+    let below = name.strip_prefix("~/").and_then(|rest| Some(home()?.join(rest)));
     below.map_or_else(|| name.to_owned(), |path| path.to_string_lossy().into_owned())
 }
 

@@ -4,6 +4,7 @@
 pub mod bytes;
 pub mod compaction;
 pub mod conversation;
+pub mod count;
 pub mod counter;
 pub mod examination;
 pub mod inference;
@@ -24,6 +25,7 @@ pub mod thinking;
 
 pub use bytes::Bytes;
 pub use conversation::{Answer, Changes, Conversation, Head, Message, MessageId, Take, Thought};
+pub use count::Count;
 pub use loop_guard::LoopGuard;
 pub use preset::Preset;
 pub use role::Role;

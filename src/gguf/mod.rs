@@ -29,7 +29,7 @@ pub use adapter::ControlVector;
 pub use architecture::{Architecture, Memory, Purpose};
 pub use error::{Fault, GgufError};
 pub(crate) use fingerprint::hexadecimal;
-pub use footprint::{Footprint, UBATCH};
+pub use footprint::{CARD_MARGIN, Footprint, UBATCH};
 pub use header::Header;
 pub use metadata::Metadata;
 pub use model::ModelFile;

@@ -20,6 +20,14 @@ pub enum ModelError {
         /// Names that resemble it, best first.
         near: Vec<String>,
     },
+    /// A name that means several.
+    #[error("'{name}' may be several models: {}; name one of them", Listed(models))]
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// What they are called, or where they lie.
+        models: Vec<String>,
+    },
     /// A folder, where a file was expected.
     #[error("'{}' is a folder; {}", path.display(), Contents(models))]
     Folder {
@@ -57,12 +65,23 @@ struct Hint<'a>(&'a [String]);
 impl fmt::Display for Hint<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            [] => f.write_str("give the path of a .gguf file, or 'cria' for the built-in model"),
+            [] => f.write_str(
+                "give the path of a .gguf file, a name from 'quipu models', or 'cria' for the built-in model",
+            ),
             near => {
                 f.write_str("did you mean ")?;
                 list(f, near, " or ")
             }
         }
+    }
+}
+
+/// Some names.
+struct Listed<'a>(&'a [String]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        list(f, self.0, ", ")
     }
 }
 

@@ -5,6 +5,10 @@
 
 mod builtin;
 mod error;
+mod found;
+mod named;
+mod notes;
+mod places;
 mod resolve;
 mod shelf;
 
@@ -13,5 +17,6 @@ mod tests;
 
 pub use builtin::{BUILT_IN, Unpacked, unpack, unpack_or_temp};
 pub use error::ModelError;
+pub use places::{Places, caches};
 pub use resolve::{Located, Resolved, locate, resolve, resolve_vocabulary};
-pub use shelf::shelf;
+pub use shelf::{shelf, stray};

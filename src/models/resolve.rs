@@ -3,10 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::builtin::{self, BUILT_IN, Unpacked};
 use super::error::ModelError;
+use super::named;
+use super::places::Places;
 use crate::gguf::{GgufError, ModelFile, SplitName};
 
 /// How alike two names must be to be mentioned, from 0 to 1 (Jaro-Winkler). Names of models share beginnings and endings,
@@ -40,15 +42,15 @@ impl Resolved {
     }
 }
 
-/// Finds the model that `name` means: nothing or `cria` is the built-in one, kept in `cache`; anything else is the path of
-/// a file, `./cria` too.
-pub fn resolve(name: Option<&Path>, cache: &Path) -> Result<Resolved, ModelError> {
-    find(name, cache, ModelFile::check)
+/// Finds the model that `name` means: nothing or `cria` is the built-in one; anything else is the path of a file, `./cria` too, or
+/// where no file is there what a model in these places is called.
+pub fn resolve(name: Option<&Path>, places: &Places) -> Result<Resolved, ModelError> {
+    find(name, places, ModelFile::check)
 }
 
 /// The same for a file whose vocabulary alone is wanted: it may have no weights.
-pub fn resolve_vocabulary(name: Option<&Path>, cache: &Path) -> Result<Resolved, ModelError> {
-    find(name, cache, ModelFile::check_vocabulary)
+pub fn resolve_vocabulary(name: Option<&Path>, places: &Places) -> Result<Resolved, ModelError> {
+    find(name, places, ModelFile::check_vocabulary)
 }
 
 /// Where a model lies, whatever is in its file.
@@ -72,17 +74,14 @@ impl Located {
 }
 
 /// Finds the file that `name` means, as [`resolve`] does, and reads nothing of it.
-pub fn locate(name: Option<&Path>, cache: &Path) -> Result<Located, ModelError> {
+pub fn locate(name: Option<&Path>, places: &Places) -> Result<Located, ModelError> {
     match name {
-        Some(path) if path.as_os_str() != BUILT_IN => {
-            exists(path)?;
-            Ok(Located {
-                path: path.to_path_buf(),
-                builtin: None,
-            })
-        }
+        Some(name) if name.as_os_str() != BUILT_IN => Ok(Located {
+            path: file_of(name, places)?,
+            builtin: None,
+        }),
         _ => {
-            let unpacked = builtin::unpack_or_temp(cache)?;
+            let unpacked = builtin::unpack_or_temp(&places.cache)?;
             Ok(Located {
                 path: unpacked.path.clone(),
                 builtin: Some(unpacked),
@@ -94,10 +93,29 @@ pub fn locate(name: Option<&Path>, cache: &Path) -> Result<Located, ModelError> 
 /// What has to hold of a file.
 type Check = fn(&ModelFile) -> Result<(), GgufError>;
 
-fn find(name: Option<&Path>, cache: &Path, check: Check) -> Result<Resolved, ModelError> {
+fn find(name: Option<&Path>, places: &Places, check: Check) -> Result<Resolved, ModelError> {
     match name {
-        Some(path) if path.as_os_str() != BUILT_IN => resolve_file(path, check),
-        _ => resolve_builtin(cache),
+        Some(name) if name.as_os_str() != BUILT_IN => resolve_file(&file_of(name, places)?, check),
+        _ => resolve_builtin(&places.cache),
+    }
+}
+
+/// The file that a name means: the one at that path, else the model that is called so.
+fn file_of(name: &Path, places: &Places) -> Result<PathBuf, ModelError> {
+    // What begins like a path from somewhere is one.
+    let begin = name.components().next();
+    let is_name = matches!(begin, Some(Component::Normal(_))) && matches!(name.try_exists(), Ok(false));
+    if let (true, Some(text)) = (is_name, name.to_str())
+        && let Some(path) = named::by_name(text, places)?
+    {
+        return Ok(path);
+    }
+    match exists(name) {
+        Err(ModelError::NotFound { path, near }) if is_name && near.is_empty() => Err(ModelError::NotFound {
+            near: named::alike(&path.to_string_lossy(), places),
+            path,
+        }),
+        found => found.map(|()| name.to_owned()),
     }
 }
 

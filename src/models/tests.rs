@@ -33,7 +33,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 /// The words for a model that cannot be had, with the temporary folder's name left out.
 fn words(folder: &TempDir, path: &Path) -> String {
-    let error = resolve(Some(path), &folder.path().join("cache")).unwrap_err();
+    let error = resolve(Some(path), &Places::only(&folder.path().join("cache"))).unwrap_err();
     error.to_string().replace(&folder.path().display().to_string(), "DIR")
 }
 
@@ -52,7 +52,7 @@ fn the_embedded_model_has_its_checksum() {
 fn nothing_and_cria_mean_the_built_in_model() {
     let (_folder, cache) = place();
     for name in [None, Some(Path::new("cria"))] {
-        let model = resolve(name, &cache).unwrap();
+        let model = resolve(name, &Places::only(&cache)).unwrap();
         assert_eq!(model.name, "cria");
         assert!(model.is_builtin());
         assert_eq!(model.notice, None);
@@ -145,7 +145,7 @@ fn an_unusable_cache_folder_is_named_and_got_around() {
         "{message}"
     );
 
-    let model = resolve(None, &cache).unwrap();
+    let model = resolve(None, &Places::only(&cache)).unwrap();
     let notice = model.notice.clone().unwrap();
     assert!(notice.contains("a temporary copy is used"), "{notice}");
     let path = model.path().to_path_buf();
@@ -167,7 +167,7 @@ fn a_path_means_its_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cria");
     sound().write(&path);
-    let model = resolve(Some(&path), folder.path()).unwrap();
+    let model = resolve(Some(&path), &Places::only(folder.path())).unwrap();
     assert_eq!((model.name.as_str(), model.is_builtin()), ("cria", false));
     assert_eq!(model.path(), path);
 }
@@ -189,9 +189,9 @@ fn missing_files_bring_names_alike() {
     .join("\n"), @r#"
     no such model 'DIR/qwen2.5-0.5b-q8.gguf'; did you mean 'DIR/Qwen2.5-0.5B-Q8_0.gguf'
     no such model 'DIR/llama-3.2-1b-Q4_K_M'; did you mean 'DIR/llama-3.2-1b-Q4_K_M.gguf'
-    no such model 'DIR/zzz.gguf'; give the path of a .gguf file, or 'cria' for the built-in model
+    no such model 'DIR/zzz.gguf'; give the path of a .gguf file, a name from 'quipu models', or 'cria' for the built-in model
     no such model 'DIR/crai'; did you mean 'cria'
-    no such model 'DIR/missing/model.gguf'; give the path of a .gguf file, or 'cria' for the built-in model
+    no such model 'DIR/missing/model.gguf'; give the path of a .gguf file, a name from 'quipu models', or 'cria' for the built-in model
     "#);
 }
 
@@ -262,17 +262,17 @@ fn errors_can_be_told_apart() {
     let path = folder.path().join("bert.gguf");
     let mut file = sound();
     file.set("general.architecture", text("bert")).write(&path);
-    let error = resolve(Some(&path), &cache).unwrap_err();
+    let error = resolve(Some(&path), &Places::only(&cache)).unwrap_err();
     assert!(matches!(
         error,
         ModelError::File(error) if matches!(error.fault, Fault::NotForChat(Purpose::Embedding)) && error.path == path
     ));
     assert!(matches!(
-        resolve(Some(Path::new("")), &cache),
+        resolve(Some(Path::new("")), &Places::only(&cache)),
         Err(ModelError::NotFound { .. })
     ));
     assert!(matches!(
-        resolve(Some(folder.path()), &cache),
+        resolve(Some(folder.path()), &Places::only(&cache)),
         Err(ModelError::Folder { .. })
     ));
 }
@@ -285,7 +285,7 @@ fn a_path_that_is_no_text_is_refused() {
     let path = folder.path().join(std::ffi::OsStr::from_bytes(b"mod\xffel.gguf"));
     sound().write(&path);
     assert!(matches!(
-        resolve(Some(&path), folder.path()),
+        resolve(Some(&path), &Places::only(folder.path())),
         Err(ModelError::NotUtf8 { .. })
     ));
 }

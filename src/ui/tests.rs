@@ -26,7 +26,7 @@ use crate::domain::inference::{
 use crate::domain::prospect::Prospect;
 use crate::domain::sampling::Stage;
 use crate::domain::session::{Details, Hit, SessionId, Summary};
-use crate::domain::shelf::{Facts, Shelf, Shelved};
+use crate::domain::shelf::{Facts, Memory, Origin, Room, Shelf, Shelved};
 use crate::domain::{MessageId, Role as Speaker};
 
 /// The screens that every state is drawn on.
@@ -1005,29 +1005,39 @@ fn models_are_listed_at_every_size() {
         bytes: 670 << 20,
         context_train: Some(2048),
         has_template: true,
-        needs: 1 << 30,
+        ..Facts::default()
     };
     let large = Facts {
         architecture: "qwen2".to_owned(),
         parameters: 70_600_000_000,
         bytes: 43 << 30,
-        needs: 46 << 30,
         has_template: false,
         context_train: Some(131_072),
         ..facts.clone()
     };
-    let model = |label: &str, facts| Shelved {
+    let model = |label: &str, facts, weights| Shelved {
         name: format!("/models/{label}.gguf"),
         label: label.to_owned(),
+        repo: None,
+        origin: Origin::HuggingFace,
         facts,
+        room: Room {
+            weights,
+            context: 2048,
+            largest_context: Some(if weights > 1 << 34 { 0 } else { 2048 }),
+            ..Room::default()
+        },
     };
     let models = vec![
-        model("cria", Ok(facts.clone())),
-        model("Some-Model-70B-Instruct-with-a-long-name-Q4_K_M", Ok(large)),
-        model("tinyllama-1.1b", Ok(facts)),
-        model("wreck", Err("it ends in the middle of tensor 'blk.3'".to_owned())),
+        model("cria", Ok(facts.clone()), 1 << 30),
+        model("Some-Model-70B-Instruct-with-a-long-name-Q4_K_M", Ok(large), 46 << 30),
+        model("tinyllama-1.1b", Ok(facts), 1 << 30),
+        model("wreck", Err("it ends in the middle of tensor 'blk.3'".to_owned()), 0),
     ];
-    let free = Some(16 << 30);
-    update(&mut state, Msg::Shelf(Ok(Shelf { models, free })));
+    let memory = Memory {
+        free: Some(16 << 30),
+        on_cards: 0,
+    };
+    update(&mut state, Msg::Shelf(Ok(Shelf { models, memory })));
     at_every_size("models", &state);
 }

@@ -16,7 +16,7 @@ use quipu::domain::inference::{
 };
 use quipu::domain::prospect::Prospect;
 use quipu::domain::session::{Details, Hit, SessionId, Summary};
-use quipu::domain::shelf::{Facts, Shelf, Shelved};
+use quipu::domain::shelf::{Facts, Memory, Origin, Room, Shelf, Shelved};
 use quipu::domain::{MessageId, Role};
 use quipu::ui::{Composer, Keymap, View, theme};
 use ratatui::Terminal;
@@ -152,7 +152,10 @@ fn shelved(state: &mut State, text: &str) {
     let model = |facts| Shelved {
         name: text.to_owned(),
         label: text.to_owned(),
+        repo: Some(text.to_owned()),
+        origin: Origin::Ollama,
         facts,
+        room: Room::default(),
     };
     let facts = Facts {
         architecture: text.to_owned(),
@@ -160,7 +163,13 @@ fn shelved(state: &mut State, text: &str) {
         ..Facts::default()
     };
     let models = vec![model(Ok(facts)), model(Err(text.to_owned()))];
-    tell(state, Msg::Shelf(Ok(Shelf { models, free: None })));
+    tell(
+        state,
+        Msg::Shelf(Ok(Shelf {
+            models,
+            memory: Memory::default(),
+        })),
+    );
 }
 
 /// Has the model examined, of which only `text` can be said.

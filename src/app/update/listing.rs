@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::app::tuning::Tuning;
 use crate::domain::inference::ModelInfo;
 use crate::domain::sampling::{PARAMETERS, Parameter, Sampling};
-use crate::domain::{Bytes, Preset};
+use crate::domain::{Bytes, Count, Preset};
 
 const STAR: &str = "* ";
 const NO_STAR: &str = "  ";
@@ -86,7 +86,7 @@ pub(super) fn facts(model: &ModelInfo) -> String {
         row("name", model.name.clone()),
         row("architecture", model.architecture.clone()),
         row("quantization", model.quantization.clone()),
-        row("parameters", count(model.parameters)),
+        row("parameters", Count(model.parameters).to_string()),
         row("weights", Bytes(model.bytes).to_string()),
         row("vocabulary", format!("{} tokens", model.vocabulary)),
         row(
@@ -118,21 +118,6 @@ fn columns<const N: usize>(rows: Vec<[String; N]>) -> String {
         let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
     }
     text
-}
-
-/// A large number in words with two or three digits that matter: `6.3 million`.
-pub(super) fn count(n: u64) -> String {
-    let words = [(1e12, "trillion"), (1e9, "billion"), (1e6, "million")];
-    scaled(n, &words).unwrap_or_else(|| n.to_string())
-}
-
-/// `n` in the largest unit of which there is at least one.
-fn scaled(n: u64, units: &[(f64, &str)]) -> Option<String> {
-    let n = n as f64;
-    let (unit, name) = units.iter().find(|(unit, _)| n >= *unit)?;
-    let scaled = n / unit;
-    let digits = usize::from(scaled < 10.0);
-    Some(format!("{scaled:.digits$} {name}"))
 }
 
 #[cfg(test)]
@@ -214,14 +199,5 @@ mod tests {
         built in       yes
         warning        a smaller context than asked for
         ");
-    }
-
-    #[test]
-    fn numbers_are_for_people() {
-        let counts = [999, 6_291_456, 494_000_000, 1_100_000_000, 70_600_000_000].map(count);
-        assert_eq!(
-            counts,
-            ["999", "6.3 million", "494 million", "1.1 billion", "71 billion"]
-        );
     }
 }

@@ -5,6 +5,7 @@ use crate::app::notice::Level;
 use crate::app::state::{Engine, Overlay, State};
 use crate::domain::inference::{Command, Failure, FailureKind, LoadStep, ModelInfo, TurnId, Window};
 
+use crate::domain::Count;
 use crate::domain::preset::PLAIN_PRESET;
 
 use super::{Outcome, Refusal, answer, compare, listing, prompt, warm};
@@ -130,7 +131,7 @@ fn introduction(model: &ModelInfo) -> String {
         "this is {}, the built-in model: with about {} parameters it is tiny and often wrong; load a bigger one with \
          /model FILE or quipu --model FILE",
         model.name,
-        listing::count(model.parameters)
+        Count(model.parameters)
     )
 }
 

@@ -19,7 +19,7 @@ use crate::domain::inference::{
     Said, Stats, Token, TurnId, Window,
 };
 use crate::domain::session::{Details, NotOpened, Opened, SessionId, SessionKey, StoreCommand, StoreEvent, Summary};
-use crate::domain::shelf::{Facts, Shelf, Shelved};
+use crate::domain::shelf::{Facts, Memory, Origin, Room, Shelf, Shelved};
 use crate::domain::{Changes, Conversation, Role};
 
 use super::scene;
@@ -165,11 +165,14 @@ fn shelf(name: String) -> Shelf {
     let model = Shelved {
         label: name.clone(),
         name,
+        repo: None,
+        origin: Origin::Own,
         facts: Ok(Facts::default()),
+        room: Room::default(),
     };
     Shelf {
         models: vec![model],
-        free: Some(0),
+        memory: Memory::default(),
     }
 }
 

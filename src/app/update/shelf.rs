@@ -4,10 +4,10 @@ use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::picker::{Choice, Pick, Picker};
 use crate::app::state::{Overlay, State};
-use crate::domain::Bytes;
-use crate::domain::shelf::{Facts, Shelf, Shelved};
+use crate::domain::shelf::{Facts, Memory, Origin, Room, Shelf, Shelved};
+use crate::domain::{Bytes, Count};
 
-use super::{listing, pick};
+use super::pick;
 
 /// `/models`: opens the list, and has the models looked for.
 pub(super) fn open(state: &mut State) -> Vec<Effect> {
@@ -37,35 +37,48 @@ pub(super) fn found(state: &mut State, found: Result<Shelf, String>) {
     let is_loaded = |model: &Shelved| loaded.as_ref().is_some_and(|name| name.as_deref() == Some(&model.name));
     let row = |model: &Shelved| Pick {
         label: model.label.clone(),
-        note: note(model, shelf.free, is_loaded(model)),
+        note: note(model, shelf.memory, is_loaded(model)),
         what: Choice::Model(model.name.clone()),
     };
     list.arrive(shelf.models.iter().map(row).collect());
 }
 
 /// What is said of a model, what matters most first: a narrow screen cuts the end off.
-fn note(model: &Shelved, free: Option<u64>, loaded: bool) -> String {
+fn note(model: &Shelved, memory: Memory, loaded: bool) -> String {
     let mut words = Vec::new();
     if loaded {
         words.push("loaded".to_owned());
     }
     match &model.facts {
-        Ok(facts) => words.extend(told(facts, free.filter(|_| !loaded))),
+        Ok(facts) => words.extend(told(facts, &model.room, memory.free.filter(|_| !loaded))),
         Err(why) => words.push(format!("cannot be used: {why}")),
+    }
+    if !matches!(model.origin, Origin::BuiltIn | Origin::Folder) {
+        words.push(model.origin.name().to_owned());
     }
     words.join(" · ")
 }
 
-fn told(facts: &Facts, free: Option<u64>) -> Vec<String> {
+fn told(facts: &Facts, room: &Room, free: Option<u64>) -> Vec<String> {
     let mut words = vec![facts.quantization.clone(), Bytes(facts.bytes).to_string()];
-    if let Some(free) = free.filter(|free| *free < facts.needs) {
-        words.push(format!(
+    match (free, room.largest_context) {
+        (Some(free), Some(0)) => words.push(format!(
             "needs {} of memory, {} are free",
-            Bytes(facts.needs),
+            Bytes(room.needs()),
             Bytes(free)
+        )),
+        (Some(_), Some(context)) if context < room.context => {
+            words.push(format!("fits with a context of {context}"));
+        }
+        _ => {}
+    }
+    if room.layers_on_cards > 0 {
+        words.push(format!(
+            "{} of {} layers on the card",
+            room.layers_on_cards, room.layers
         ));
     }
-    words.push(format!("{} {}", facts.architecture, listing::count(facts.parameters)));
+    words.push(format!("{} {}", facts.architecture, Count(facts.parameters)));
     if let Some(context) = facts.context_train {
         words.push(format!("context {context}"));
     }
@@ -92,25 +105,36 @@ mod tests {
             bytes: 670 << 20,
             context_train: Some(2048),
             has_template: true,
-            needs: 1 << 30,
+            ..Facts::default()
         };
-        let model = |name: &str, facts| Shelved {
+        let model = |name: &str, facts, (weights, largest)| Shelved {
             name: format!("/m/{name}.gguf"),
             label: name.to_owned(),
+            repo: None,
+            origin: Origin::Ollama,
             facts,
+            room: Room {
+                weights,
+                context: 2048,
+                largest_context: Some(largest),
+                ..Room::default()
+            },
         };
         let large = Facts {
-            needs: 9 << 30,
             has_template: false,
             ..facts.clone()
         };
         Shelf {
             models: vec![
-                model("condor", Ok(facts)),
-                model("whale", Ok(large)),
-                model("wreck", Err("it ends early".to_owned())),
+                model("condor", Ok(facts.clone()), (1 << 30, 2048)),
+                model("whale", Ok(large), (9 << 30, 0)),
+                model("heron", Ok(facts), (3 << 30, 512)),
+                model("wreck", Err("it ends early".to_owned()), (0, 0)),
             ],
-            free: Some(4 << 30),
+            memory: Memory {
+                free: Some(4 << 30),
+                on_cards: 0,
+            },
         }
     }
 
@@ -136,9 +160,11 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "loaded · Q4_K_M · 670 MiB · llama 1.1 billion · context 2048",
-                "Q4_K_M · 670 MiB · needs 9.0 GiB of memory, 4.0 GiB are free · llama 1.1 billion · context 2048 · no template",
-                "cannot be used: it ends early",
+                "loaded · Q4_K_M · 670 MiB · llama 1.1 billion · context 2048 · Ollama",
+                "Q4_K_M · 670 MiB · needs 9.0 GiB of memory, 4.0 GiB are free · llama 1.1 billion · context 2048 · no template \
+                 · Ollama",
+                "Q4_K_M · 670 MiB · fits with a context of 512 · llama 1.1 billion · context 2048 · Ollama",
+                "cannot be used: it ends early · Ollama",
             ]
         );
         act(&mut state, Action::LineDown);

@@ -2,13 +2,16 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::{env, io};
 
 use crate::cli::args::EngineChoice;
-use crate::config::from_home;
+use crate::cli::exit::{Exit, Stop};
+use crate::cli::models::{self as models_of, ModelsArgs};
+use crate::config::{from_home, home};
 use crate::domain::inference::{Failure, FailureKind, ModelSource};
-use crate::domain::shelf::Shelf;
+use crate::domain::shelf::Memory;
 use crate::engine;
-use crate::models::{self, Resolved};
+use crate::models::{self, Places, Resolved};
 use crate::run::{Lister, Loader};
 use crate::text::sanitize_line;
 
@@ -28,11 +31,11 @@ impl Setup {
             });
         }
         let usual = self.settings.model.clone();
-        let cache = self.cache();
+        let places = self.places();
         let kept: Mutex<Option<Resolved>> = Mutex::new(None);
         Arc::new(move |name| {
             let name = from_home(name.unwrap_or(&usual));
-            let found = models::resolve(Some(Path::new(&name)), &cache)
+            let found = models::resolve(Some(Path::new(&name)), &places)
                 .map_err(|error| Failure::new(FailureKind::Model, sanitize_line(&error.to_string()).into_owned()))?;
             let source = ModelSource {
                 path: found.path().to_owned(),
@@ -44,20 +47,52 @@ impl Setup {
         })
     }
 
-    /// What models there are: in quipu's own folder, in those of the configuration, and beside the one it starts with.
-    pub(super) fn lister(&self) -> Lister {
-        let own = self.paths.as_ref().map(|paths| paths.data().join("models"));
+    /// Where models are looked for: in quipu's own folder, in those of the configuration, beside the one it starts with, and in the
+    /// caches of other programs.
+    pub(super) fn places(&self) -> Places {
         let beside = Path::new(&self.settings.model).parent().map(Path::to_owned);
         let beside = beside.filter(|folder| !folder.as_os_str().is_empty());
-        let folders: Vec<_> = own
-            .into_iter()
-            .chain(self.settings.folders.iter().map(|folder| from_home(folder).into()))
-            .chain(beside)
-            .collect();
-        let cache = self.cache();
-        Arc::new(move || Shelf {
-            models: models::shelf(&folders, &cache),
-            free: engine::available_memory(),
-        })
+        let folders = self.settings.folders.iter().map(|folder| from_home(folder).into());
+        Places {
+            cache: self.cache(),
+            own: self.paths.as_ref().map(|paths| paths.data().join("models")),
+            folders: folders.chain(beside).collect(),
+            caches: models::caches(|name| env::var_os(name), home().as_deref()),
+        }
     }
+
+    /// What lists the models that there are.
+    pub(super) fn lister(&self) -> Lister {
+        let places = self.places();
+        let local = matches!(self.engine, EngineChoice::Local);
+        Arc::new(move || models::shelf(&places, memory(local)))
+    }
+
+    /// Does something with the models.
+    pub(in crate::cli) fn models(self, task: &ModelsArgs) -> Result<Exit, Stop> {
+        self.tell_on_stderr();
+        let places = self.places();
+        let memory = memory(matches!(self.engine, EngineChoice::Local));
+        models_of::run(task, &places, memory, io::stdout())
+    }
+}
+
+/// The memory that there is, on graphics cards too where llama.cpp is what computes.
+fn memory(local: bool) -> Memory {
+    Memory {
+        free: engine::available_memory(),
+        on_cards: if local { on_cards() } else { 0 },
+    }
+}
+
+#[cfg(feature = "llama")]
+fn on_cards() -> u64 {
+    let devices = engine::local::devices();
+    let cards = devices.iter().filter(|device| device.kind.takes_layers());
+    cards.fold(0, |sum, card| sum.saturating_add(card.free))
+}
+
+#[cfg(not(feature = "llama"))]
+const fn on_cards() -> u64 {
+    0
 }

@@ -108,7 +108,7 @@ impl Setup {
     #[cfg(feature = "llama")]
     pub(in crate::cli) fn doctor(self, task: &DoctorArgs) -> Result<Exit, Stop> {
         self.tell_on_stderr();
-        let located = models::locate(Some(Path::new(&from_home(&task.model))), &self.cache());
+        let located = models::locate(Some(Path::new(&from_home(&task.model))), &self.places());
         let located =
             located.map_err(|error| Stop::new(Exit::Model, sanitize_line(&error.to_string()).into_owned()))?;
         let prober = self.prober().filter(|_| !located.is_builtin());
@@ -124,7 +124,7 @@ impl Setup {
 
     /// The file of this name, of which the vocabulary and the template are wanted.
     fn vocabulary(&self, name: &str) -> Result<Resolved, Stop> {
-        models::resolve_vocabulary(Some(Path::new(&from_home(name))), &self.cache())
+        models::resolve_vocabulary(Some(Path::new(&from_home(name))), &self.places())
             .map_err(|error| Stop::new(Exit::Model, sanitize_line(&error.to_string()).into_owned()))
     }
 }

@@ -6,7 +6,7 @@ use std::ffi::CString;
 use crate::domain::Bytes;
 use crate::domain::inference::{Failure, FailureKind, GpuLayers, LoadOptions};
 use crate::domain::loading::CacheType;
-use crate::gguf::{Footprint, Summary};
+use crate::gguf::{CARD_MARGIN, Footprint, Summary};
 
 use super::backend::{self, Card};
 use super::conflicts;
@@ -20,8 +20,6 @@ const LEAST_CONTEXT: u32 = 256;
 const USUAL_BATCH: u32 = 512;
 /// Logit rows that one decode keeps: the last token's.
 const OUTPUTS: u64 = 1;
-/// Kept free on a graphics card for its driver and for compute buffers, in bytes; llama.cpp keeps as much.
-const GPU_MARGIN: u64 = 1 << 30;
 
 /// What the machine has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -192,9 +190,7 @@ fn layers_on_gpu(footprint: &Footprint, summary: &Summary, options: &LoadOptions
             let context = options
                 .context
                 .unwrap_or(USUAL_CONTEXT.min(trained(summary).max(LEAST_CONTEXT)));
-            let layer = (footprint.weights + footprint.kv_bytes_full(context, types(options))) / u64::from(all);
-            let fit = free.saturating_sub(GPU_MARGIN) / layer.max(1);
-            u32::try_from(fit).unwrap_or(all).min(all)
+            footprint.layers_on_cards(all, context, types(options), free)
         }
     }
 }
@@ -250,7 +246,7 @@ fn free_for_context(footprint: &Footprint, summary: &Summary, machine: &Machine,
     let card = machine
         .gpu()
         .filter(|_| gpu_layers > 0)
-        .map_or(0, |free| free.saturating_sub(GPU_MARGIN + on_gpu));
+        .map_or(0, |free| free.saturating_sub(CARD_MARGIN + on_gpu));
     machine.memory.saturating_sub(in_memory) + card
 }
 

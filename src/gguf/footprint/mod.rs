@@ -12,6 +12,8 @@
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Serialize};
+
 use super::architecture::{Architecture, Memory};
 use super::metadata::Metadata;
 use super::model::ModelFile;
@@ -22,13 +24,15 @@ use crate::domain::loading::CacheType;
 const CELLS_STEP: u64 = 256;
 /// What llama.cpp keeps keys and values in unless told otherwise.
 const F16: (CacheType, CacheType) = (CacheType::F16, CacheType::F16);
+/// Kept free on a graphics card for its driver and for compute buffers, in bytes; llama.cpp keeps as much.
+pub const CARD_MARGIN: u64 = 1 << 30;
 /// Bytes of a number while computing, and in recurrent states (f32).
 const FLOAT_BYTES: u64 = 4;
 /// Tokens that llama.cpp computes at a time unless told otherwise (`n_ubatch`).
 pub const UBATCH: u64 = 512;
 
 /// The memory needs of one model.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Footprint {
     /// Bytes of all tensors.
     pub weights: u64,
@@ -43,7 +47,7 @@ pub struct Footprint {
     vocabulary: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct LayerCache {
     /// Numbers in the keys of a token.
     keys: u64,
@@ -120,6 +124,15 @@ impl Footprint {
             .iter()
             .fold(0_u64, |sum, layer| sum.saturating_add(layer.bytes(types)));
         token.saturating_mul(cells).saturating_add(self.recurrent)
+    }
+
+    /// How many of so many layers, the output among them, fit on graphics cards with so many free bytes, each with its part of a
+    /// conversation of `context` tokens.
+    pub fn layers_on_cards(&self, layers: u32, context: u32, types: (CacheType, CacheType), free: u64) -> u32 {
+        let all = self.weights.saturating_add(self.kv_bytes_full(context, types));
+        let layer = all.checked_div(u64::from(layers)).unwrap_or(0);
+        let fit = free.saturating_sub(CARD_MARGIN) / layer.max(1);
+        u32::try_from(fit).unwrap_or(layers).min(layers)
     }
 
     /// The numbers in a head's key or value that do not fill whole blocks of the type they are to be kept in, which llama.cpp
