@@ -228,7 +228,9 @@ pub fn command() -> clap::Command {
 /// # Errors
 /// With the words of the parser: help and version as success, everything else as a usage error.
 pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Args, Stop> {
-    let parsed = command().try_get_matches_from(args).and_then(|matches| {
+    let command = command();
+    let args = task_first(args.into_iter().collect(), &command);
+    let parsed = command.try_get_matches_from(args).and_then(|matches| {
         let mut args = Args::from_arg_matches(&matches)?;
         args.load = given(&matches, LOAD_OPTIONS, |row| row.name);
         args.sampling = given(&matches, PARAMETERS, |row| row.name);
@@ -238,6 +240,38 @@ pub(super) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Args, St
         let exit = if error.use_stderr() { Exit::Usage } else { Exit::Success };
         Stop::new(exit, error.render().to_string().trim_end())
     })
+}
+
+/// Puts a task before the flags that stand before it: to the parser, whatever follows a flag is a question.
+fn task_first(mut args: Vec<OsString>, command: &clap::Command) -> Vec<OsString> {
+    let mut at = 1;
+    while let Some(arg) = args
+        .get(at)
+        .and_then(|arg| arg.to_str())
+        .filter(|arg| arg.starts_with('-'))
+    {
+        let (name, glued) = match arg.split_once('=') {
+            Some((name, _)) => (name, true),
+            None => (arg, false),
+        };
+        let is_it = |known: &&Arg| match name.strip_prefix("--") {
+            Some(long) => {
+                let aliases = known.get_all_aliases().unwrap_or_default();
+                known.get_long() == Some(long) || aliases.contains(&long)
+            }
+            None => known.get_short().is_some_and(|short| name == format!("-{short}")),
+        };
+        let Some(known) = command.get_arguments().find(is_it) else {
+            return args;
+        };
+        let apart = known.get_action().takes_values() && !known.is_require_equals_set() && !glued;
+        at += 1 + usize::from(apart);
+    }
+    let is_task = |word: &OsString| command.get_subcommands().any(|task| *word == *task.get_name());
+    if args.get(at).is_some_and(is_task) {
+        args[1..=at].rotate_right(1);
+    }
+    args
 }
 
 /// The flags of a table that were given; with a subcommand they stand in its matches.
@@ -275,6 +309,27 @@ mod tests {
             assert_eq!(args.question, ["hello"]);
         }
         assert_eq!(read("quipu bench --temp 0").unwrap().sampling[0].0.name, "temperature");
+    }
+
+    #[test]
+    fn flags_may_stand_before_a_task() {
+        for line in [
+            "quipu --temp 0 --model x compare --json",
+            "quipu -m x --temp=0 --ignore-eos compare --json",
+            "quipu --json --model=x compare --temp 0",
+        ] {
+            let args = read(line).unwrap();
+            assert!(matches!(args.command, Some(Task::Compare(_))), "{line}: {args:?}");
+            assert_eq!(args.flags.model, ["x"], "{line}");
+            assert_eq!(args.sampling[0].0.name, "temperature");
+        }
+        for (line, words) in [
+            ("quipu --model compare hello compare", &["hello", "compare"][..]),
+            ("quipu -m x what is compare", &["what", "is", "compare"]),
+            ("quipu --temp 0 -- compare", &["compare"]),
+        ] {
+            assert_eq!(read(line).unwrap().question, words, "{line}");
+        }
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
@@ -71,22 +73,50 @@ impl Notes {
         }
     }
 
+    /// Reads the headers that are not known, on all cores: each takes as long as its vocabulary is large.
+    pub(super) fn read_all<'a>(&mut self, files: impl Iterator<Item = &'a Path>) {
+        let unknown: Vec<&Path> = files.filter(|path| self.noted(path).is_none()).collect();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mine = std::iter::from_fn(|| unknown.get(next.fetch_add(1, Ordering::Relaxed)));
+            mine.map(|path| (path.to_path_buf(), stamp(path), look(path)))
+                .collect::<Vec<_>>()
+        };
+        let cores = thread::available_parallelism()
+            .map_or(1, usize::from)
+            .min(unknown.len());
+        let read = thread::scope(|scope| {
+            let others: Vec<_> = (1..cores).map(|_| scope.spawn(work)).collect();
+            let mut read = work();
+            // A thread that ended badly read nothing; whoever asks for its files reads them then.
+            read.extend(others.into_iter().filter_map(|other| other.join().ok()).flatten());
+            read
+        });
+        self.read += read.len();
+        for (path, stamp, known) in read {
+            // Only text can be kept as a name.
+            if let (Some((bytes, modified)), true) = (stamp, path.to_str().is_some()) {
+                self.before.insert(path, Note { bytes, modified, known });
+            }
+        }
+    }
+
+    /// What was noted of a file, where it is as it was.
+    fn noted(&self, path: &Path) -> Option<&Note> {
+        let stamp = stamp(path);
+        self.before
+            .get(path)
+            .filter(|note| stamp == Some((note.bytes, note.modified)))
+    }
+
     /// What is known of a file; read now where it is not, or it has changed.
     pub(super) fn of(&mut self, path: &Path) -> Known {
-        let stamp = fs::metadata(path).ok().and_then(|found| {
-            let modified = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-            Some((found.len(), u64::try_from(modified.as_nanos()).ok()?))
-        });
-        let noted = self
-            .before
-            .get(path)
-            .filter(|note| stamp == Some((note.bytes, note.modified)));
-        if let Some(note) = noted {
+        if let Some(note) = self.noted(path).cloned() {
             self.now.insert(path.to_owned(), note.clone());
-            return note.known.clone();
+            return note.known;
         }
         self.read += 1;
-        let known = look(path);
+        let (stamp, known) = (stamp(path), look(path));
         // Only text can be kept as a name.
         if let (Some((bytes, modified)), true) = (stamp, path.to_str().is_some()) {
             let known = known.clone();
@@ -116,6 +146,13 @@ fn write(folder: &Path, kept: &Kept) -> std::io::Result<()> {
     file.write_all(&serde_json::to_vec(kept)?)?;
     file.persist(folder.join(NAME))?;
     Ok(())
+}
+
+/// Size, and time of the last change in nanoseconds since 1970.
+fn stamp(path: &Path) -> Option<(u64, u64)> {
+    let found = fs::metadata(path).ok()?;
+    let modified = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some((found.len(), u64::try_from(modified.as_nanos()).ok()?))
 }
 
 /// What a file is, read now.

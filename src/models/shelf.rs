@@ -18,7 +18,9 @@ const USUAL_CONTEXT: u64 = 8192;
 /// The models in these places, each once, by name, the built-in one first. A folder that cannot be read has none.
 pub fn shelf(places: &Places, memory: Memory) -> Shelf {
     let mut notes = Notes::open(&places.cache);
-    let mut models: Vec<_> = found(places)
+    let files = found(places);
+    notes.read_all(files.iter().map(|file| file.path.as_path()));
+    let mut models: Vec<_> = files
         .into_iter()
         .map(|file| {
             let known = notes.of(&file.path);
@@ -293,7 +295,9 @@ mod tests {
         let places = places(folder.path());
         let read = || {
             let mut notes = Notes::open(&places.cache);
-            for file in found(&places) {
+            let files = found(&places);
+            notes.read_all(files.iter().map(|file| file.path.as_path()));
+            for file in files {
                 notes.of(&file.path);
             }
             notes.keep()
