@@ -140,3 +140,76 @@ fn a_name_is_as_good_as_a_path() {
         "{err}"
     );
 }
+
+/// A hub on this machine with one repository, `ada/owl`, of one model: its address.
+#[cfg(feature = "llama")]
+fn hub() -> String {
+    use std::io::{BufRead as _, BufReader, Write as _};
+
+    let cria = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-v0-q8_0.gguf");
+    let bytes = fs::read(cria).unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut lines = BufReader::new(&stream).lines().map_while(Result::ok);
+            let first = lines.next().unwrap_or_default();
+            while lines.next().is_some_and(|line| !line.is_empty()) {}
+            let api =
+                serde_json::json!({"siblings": [{"rfilename": "owl-Q8_0.gguf", "size": bytes.len()}]}).to_string();
+            let (status, body) = match first.split(' ').nth(1) {
+                Some("/api/models/ada/owl/revision/main?blobs=true") => (200, api.as_bytes()),
+                Some("/ada/owl/resolve/main/owl-Q8_0.gguf") => (200, bytes.as_slice()),
+                _ => (404, &[][..]),
+            };
+            let head = format!(
+                "HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                body.len()
+            );
+            // A client that went away has its reasons.
+            let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
+        }
+    });
+    address
+}
+
+#[cfg(feature = "llama")]
+#[test]
+fn a_model_is_fetched_and_talks() {
+    let home = tempfile::tempdir().unwrap();
+    let hub = hub();
+    let pull = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_quipu"));
+        command
+            .args(args)
+            .env("HOME", home.path())
+            .env("QUIPU_HOME", home.path().join("quipu"));
+        command.env("HF_ENDPOINT", &hub).env("NO_PROXY", "127.0.0.1");
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        (output.status.code(), out, err)
+    };
+    for (args, code, words) in [
+        (&["pull", "ada/wolf"][..], 1, "there is no 'ada/wolf' on the hub"),
+        (&["pull", "owl"], 2, "'owl' is no repository: give OWNER/REPO"),
+        (
+            &["pull", "ada/owl:Q2_K"],
+            2,
+            "'ada/owl' has no 'Q2_K': there are owl-Q8_0",
+        ),
+        (&["pull", "ada/owl", "--offline"], 2, "quipu is offline"),
+    ] {
+        let (found, out, err) = pull(args);
+        assert_eq!((found, out.as_str()), (Some(code), ""), "{err}");
+        assert!(err.contains(words), "{err}");
+    }
+    let (code, out, err) = pull(&["models", "pull", "ada/owl"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    assert_eq!(out, "'owl-Q8_0' is here, 6.0 MiB: quipu --model owl-Q8_0\n");
+    let (_, out, err) = pull(&["--model", "ada/owl", "--temp", "0", "What is the capital of France?"]);
+    assert!(out.contains("Paris"), "{err}");
+    let (_, out, _) = pull(&["pull", "ada/owl:q8_0", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(told["label"], "owl-Q8_0");
+    assert_eq!(pull(&["models", "rm", "owl"]).0, Some(0));
+}

@@ -20,6 +20,8 @@ use super::doctor::DoctorArgs;
 use super::exit::{Exit, Stop};
 use super::models::ModelsArgs;
 use super::prompt::PromptArgs;
+#[cfg(feature = "llama")]
+use super::pull::PullArgs;
 use super::sessions::SessionsArgs;
 #[cfg(feature = "llama")]
 use super::tokens::TokenizeArgs;
@@ -129,6 +131,9 @@ pub(super) enum Task {
     Sessions(SessionsArgs),
     /// List the models on this machine, tell what one is and takes, and remove those that quipu fetched
     Models(ModelsArgs),
+    /// Fetch a model from the Hugging Face hub
+    #[cfg(feature = "llama")]
+    Pull(PullArgs),
     /// Answer a question under several presets at once, or by several models
     Compare(CompareArgs),
     /// Time prompt reading and generation with the engine that chats

@@ -18,6 +18,8 @@ mod oneshot;
 mod plain;
 mod processor;
 mod prompt;
+#[cfg(feature = "llama")]
+mod pull;
 mod sessions;
 mod setup;
 #[cfg(feature = "llama")]
@@ -77,6 +79,8 @@ fn run(args: &Args) -> Result<Exit, Stop> {
     match &args.command {
         Some(Task::Sessions(task)) => Setup::new(args)?.sessions(task),
         Some(Task::Models(task)) => Setup::new(args)?.models(task),
+        #[cfg(feature = "llama")]
+        Some(Task::Pull(task)) => Setup::new(args)?.pull(task),
         Some(Task::Compare(task)) => Setup::new(args)?.compare(task, args),
         Some(Task::Bench(task)) => Setup::new(args)?.bench(task),
         Some(Task::Prompt(task)) => Setup::new(args)?.prompt(task, args),

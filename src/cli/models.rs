@@ -16,6 +16,8 @@ use crate::models::{self, Places};
 use crate::text::sanitize_line;
 
 use super::exit::{self, Exit, Stop};
+#[cfg(feature = "llama")]
+use super::pull::PullArgs;
 
 /// What to do with the models.
 #[derive(Args, Clone, Debug)]
@@ -37,12 +39,26 @@ enum Deed {
         #[arg(value_name = "MODEL")]
         model: String,
     },
+    /// Fetch a model from the Hugging Face hub, as 'quipu pull' does
+    #[cfg(feature = "llama")]
+    Pull(PullArgs),
     /// Remove a model that quipu fetched
     Rm {
         /// A file, what a list calls it, or a part of that
         #[arg(value_name = "MODEL")]
         model: String,
     },
+}
+
+impl ModelsArgs {
+    /// What is to be fetched, if that is what to do.
+    #[cfg(feature = "llama")]
+    pub(super) const fn pull(&self) -> Option<&PullArgs> {
+        match &self.deed {
+            Some(Deed::Pull(pull)) => Some(pull),
+            _ => None,
+        }
+    }
 }
 
 /// Does it.
@@ -62,6 +78,9 @@ pub(super) fn run(args: &ModelsArgs, places: &Places, memory: Memory, out: impl 
                 facts(&model, memory)
             }
         }
+        // It waits, and is done where that can be.
+        #[cfg(feature = "llama")]
+        Some(Deed::Pull(_)) => String::new(),
         Some(Deed::Rm { model }) => {
             let model = named(&shelf, places, model)?;
             let (files, bytes) = remove(&model, places.own.as_deref())?;

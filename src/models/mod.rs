@@ -1,11 +1,14 @@
 //! Which models are on this machine: the built-in one, and what a name on the command line means.
 //!
 //! [`resolve()`] is the way in, and [`resolve_vocabulary()`] where no weights are wanted. Whatever they return was read and checked
-//! by the `gguf` room; no other file may be given to llama.cpp. [`locate()`] is for whoever checks a file himself.
+//! by the `gguf` room; no other file may be given to llama.cpp. [`locate()`] is for whoever checks a file himself. [`hub`] fetches
+//! others.
 
 mod builtin;
 mod error;
 mod found;
+#[cfg(feature = "llama")]
+pub mod hub;
 mod named;
 mod notes;
 mod places;

@@ -53,7 +53,7 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("reqwest", &["engine/remote", "models/"]),
     ("rusqlite", &["store/"]),
     ("tokenizers", &["doctor/"]),
-    ("ureq", &["doctor/server.rs"]),
+    ("ureq", &["doctor/server.rs", "models/hub/"]),
 ];
 
 /// Rooms that must work without an async runtime.

@@ -7,10 +7,14 @@ use std::{env, io};
 use crate::cli::args::EngineChoice;
 use crate::cli::exit::{Exit, Stop};
 use crate::cli::models::{self as models_of, ModelsArgs};
+#[cfg(feature = "llama")]
+use crate::cli::pull::{self, PullArgs};
 use crate::config::{from_home, home};
 use crate::domain::inference::{Failure, FailureKind, ModelSource};
 use crate::domain::shelf::Memory;
 use crate::engine;
+#[cfg(feature = "llama")]
+use crate::models::hub::HubOptions;
 use crate::models::{self, Places, Resolved};
 use crate::run::{Lister, Loader};
 use crate::text::sanitize_line;
@@ -70,10 +74,30 @@ impl Setup {
 
     /// Does something with the models.
     pub(in crate::cli) fn models(self, task: &ModelsArgs) -> Result<Exit, Stop> {
+        #[cfg(feature = "llama")]
+        if let Some(pull) = task.pull() {
+            return self.pull(pull);
+        }
         self.tell_on_stderr();
         let places = self.places();
         let memory = memory(matches!(self.engine, EngineChoice::Local));
         models_of::run(task, &places, memory, io::stdout())
+    }
+}
+
+#[cfg(feature = "llama")]
+impl Setup {
+    /// Fetches a model.
+    pub(in crate::cli) fn pull(self, task: &PullArgs) -> Result<Exit, Stop> {
+        self.tell_on_stderr();
+        let Some(own) = self.places().own else {
+            let words = "there is no home folder to keep models in: set QUIPU_HOME";
+            return Err(Stop::new(Exit::Usage, words));
+        };
+        let Memory { free, on_cards } = memory(true);
+        let free = free.map(|free| free.saturating_add(on_cards));
+        let options = HubOptions::find(|name| env::var_os(name), home().as_deref());
+        super::runtime()?.block_on(pull::run(task, options, (&own, free), io::stdout()))
     }
 }
 
