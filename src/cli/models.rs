@@ -13,7 +13,7 @@ use crate::domain::shelf::{Facts, Memory, Origin, Room, Shelf, Shelved};
 use crate::domain::{Bytes, Count};
 use crate::gguf::SplitName;
 use crate::models::{self, Places};
-use crate::text::sanitize_line;
+use crate::text::{aligned, sanitize_line};
 
 use super::exit::{self, Exit, Stop};
 #[cfg(feature = "llama")]
@@ -115,24 +115,11 @@ fn named(shelf: &Shelf, places: &Places, name: &str) -> Result<Shelved, Stop> {
 
 /// One line for each.
 fn list(shelf: &Shelf) -> String {
-    let rows: Vec<[String; 7]> = shelf.models.iter().map(row).collect();
     let head = ["MODEL", "QUANT", "SIZE", "PARAMETERS", "CONTEXT", "FITS", "FROM"].map(str::to_owned);
-    let width = |column: usize| {
-        let cells = std::iter::once(&head)
-            .chain(&rows)
-            .map(|row| row[column].chars().count());
-        cells.max().unwrap_or(0)
-    };
-    let widths: [usize; 7] = std::array::from_fn(width);
-    let mut text = String::new();
-    for row in std::iter::once(&head).chain(&rows) {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        let line = cells.collect::<Vec<_>>().join("  ");
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
+    let mut text = aligned([head].into_iter().chain(shelf.models.iter().map(row)).collect());
     for model in &shelf.models {
         if let Err(why) = &model.facts {
+            // Writing to a String cannot fail.
             let _ = writeln!(text, "\n{}: {}", sanitize_line(&model.label), sanitize_line(why));
         }
     }
@@ -195,11 +182,7 @@ fn facts(model: &Shelved, memory: Memory) -> String {
     if model.facts.is_ok() {
         rows.extend(arithmetic(&model.room, memory));
     }
-    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let lines = rows
-        .into_iter()
-        .map(|(name, value)| format!("{name:width$}  {value}\n"));
-    lines.collect()
+    aligned(rows.into_iter().map(|(name, value)| [name.to_owned(), value]).collect())
 }
 
 fn told(facts: &Facts) -> Vec<(&'static str, String)> {

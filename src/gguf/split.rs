@@ -27,6 +27,14 @@ impl SplitName {
         })
     }
 
+    /// What the model of a file is called: the file without its ending, and without the numbers of its parts.
+    pub fn model_of(path: &Path) -> String {
+        Self::of(path).map_or_else(
+            || path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            |split| split.prefix,
+        )
+    }
+
     /// The path of part `number` in the folder of `beside`.
     pub fn part(&self, number: u16, beside: &Path) -> PathBuf {
         beside.with_file_name(format!("{}-{number:05}-of-{:05}.gguf", self.prefix, self.total))

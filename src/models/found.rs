@@ -11,7 +11,7 @@ use crate::domain::shelf::Origin;
 use crate::gguf::SplitName;
 
 use super::places::Places;
-use super::resolve::is_gguf;
+use super::resolve::{begins_model, is_projector};
 
 /// Folders in folders that are looked into: as deep as publisher, model and revision.
 const DEEPEST: usize = 4;
@@ -41,7 +41,7 @@ impl Found {
     /// A file in some folder.
     pub(super) fn at(path: &Path) -> Self {
         Self {
-            label: label(path),
+            label: SplitName::model_of(path),
             path: path.to_owned(),
             repo: None,
             origin: Origin::Folder,
@@ -87,7 +87,7 @@ impl Search {
             // These two keep what they fetch as the repository has it.
             let by_repo = matches!(origin, Origin::Own | Origin::LmStudio);
             let repo = by_repo.then(|| repo_of(folder, &path)).flatten();
-            let label = label(&path);
+            let label = SplitName::model_of(&path);
             self.add(path, label, repo, origin);
         }
     }
@@ -108,7 +108,7 @@ impl Search {
                 for path in self.files(&revision, is_model) {
                     let inside = path.strip_prefix(&revision).unwrap_or(&path).to_owned();
                     if files.insert(inside) {
-                        let label = label(&path);
+                        let label = SplitName::model_of(&path);
                         self.add(path, label, Some(repo.clone()), Origin::HuggingFace);
                     }
                 }
@@ -192,18 +192,9 @@ impl Search {
     }
 }
 
-/// Whether a file of this name is a model that can be talked to: of one in several parts the first, and no projector, which
-/// translates pictures for a model beside it.
+/// Whether a file of this name is a model that can be talked to.
 fn is_model(name: &str) -> bool {
-    is_gguf(name)
-        && !name.to_lowercase().contains("mmproj")
-        && SplitName::of(Path::new(name)).is_none_or(|split| split.number == 1)
-}
-
-/// What a file is called.
-fn label(path: &Path) -> String {
-    let stem = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    SplitName::of(path).map_or_else(stem, |split| split.prefix)
+    begins_model(name) && !is_projector(name)
 }
 
 /// `OWNER/REPO` of a file that lies in such folders.

@@ -9,7 +9,8 @@ use super::places::Places;
 
 /// What is taken of a repository where nothing is said: small, and hardly worse than larger ones.
 const USUAL: &str = "q4_k_m";
-/// How alike two names must be to be mentioned, from 0 to 1 (Jaro-Winkler).
+/// How alike two names must be to be mentioned, from 0 to 1 (Jaro-Winkler). Names of models share beginnings and endings,
+/// so less than this brings strangers.
 const ALIKE: f64 = 0.85;
 /// How many alike names are worth reading.
 const ALIKE_MAX: usize = 3;
@@ -24,14 +25,21 @@ pub(super) fn by_name(name: &str, places: &Places) -> Result<Option<PathBuf>, Mo
 
 /// What is called nearly so.
 pub(super) fn alike(name: &str, places: &Places) -> Vec<String> {
-    let name = name.to_lowercase();
-    let all = found(places).into_iter().map(|found| found.label);
-    let mut alike: Vec<_> = all
-        .map(|label| (strsim::jaro_winkler(&name, &label.to_lowercase()), label))
+    let all = found(places).into_iter();
+    most_alike(
+        &name.to_lowercase(),
+        all.map(|found| (found.label.to_lowercase(), found.label)),
+    )
+}
+
+/// Of names, each with what is said where it is meant, what is said of those most like this one.
+pub(super) fn most_alike(name: &str, names: impl Iterator<Item = (String, String)>) -> Vec<String> {
+    let mut alike: Vec<(f64, String)> = names
+        .map(|(other, said)| (strsim::jaro_winkler(name, &other), said))
         .filter(|(alike, _)| *alike >= ALIKE)
         .collect();
     alike.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    alike.into_iter().take(ALIKE_MAX).map(|(_, label)| label).collect()
+    alike.into_iter().take(ALIKE_MAX).map(|(_, said)| said).collect()
 }
 
 fn pick(name: &str, all: &[Found]) -> Result<Option<PathBuf>, ModelError> {

@@ -11,12 +11,6 @@ use super::named;
 use super::places::Places;
 use crate::gguf::{GgufError, ModelFile, SplitName};
 
-/// How alike two names must be to be mentioned, from 0 to 1 (Jaro-Winkler). Names of models share beginnings and endings,
-/// so less than this brings strangers.
-const ALIKE: f64 = 0.85;
-/// How many alike names are worth reading.
-const ALIKE_MAX: usize = 3;
-
 /// A model that can be loaded.
 #[derive(Debug)]
 pub struct Resolved {
@@ -152,12 +146,8 @@ fn exists(path: &Path) -> Result<(), ModelError> {
 fn resolve_file(path: &Path, check: Check) -> Result<Resolved, ModelError> {
     exists(path)?;
     let file = checked(path, check)?;
-    let name = match SplitName::of(path) {
-        Some(split) => split.prefix,
-        None => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-    };
     Ok(Resolved {
-        name,
+        name: SplitName::model_of(path),
         file,
         notice: None,
         builtin: None,
@@ -182,10 +172,19 @@ fn models_in(folder: &Path) -> Vec<String> {
     };
     let names: BTreeSet<String> = entries
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| is_gguf(name))
-        .filter(|name| SplitName::of(Path::new(name)).is_none_or(|split| split.number == 1))
+        .filter(|name| begins_model(name))
         .collect();
     names.into_iter().collect()
+}
+
+/// Whether a file of this name is a GGUF file, and of several parts the first.
+pub(super) fn begins_model(name: &str) -> bool {
+    is_gguf(name) && SplitName::of(Path::new(name)).is_none_or(|split| split.number == 1)
+}
+
+/// Whether a file of this name translates pictures for a model beside it, and is none to talk to.
+pub(super) fn is_projector(name: &str) -> bool {
+    name.to_lowercase().contains("mmproj")
 }
 
 pub(super) fn is_gguf(name: &str) -> bool {
@@ -200,19 +199,14 @@ fn near(path: &Path) -> Vec<String> {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
         return Vec::new();
     };
-    let wanted = stem(name);
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let beside = models_in(folder).into_iter().map(|model| {
-        let alike = strsim::jaro_winkler(&wanted, &stem(&model));
-        (alike, path.with_file_name(model).display().to_string())
-    });
-    let builtin = (strsim::jaro_winkler(&wanted, BUILT_IN), BUILT_IN.to_owned());
-    let mut alike: Vec<(f64, String)> = beside.chain([builtin]).filter(|(alike, _)| *alike >= ALIKE).collect();
-    alike.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    alike.into_iter().take(ALIKE_MAX).map(|(_, name)| name).collect()
+    let beside = models_in(folder)
+        .into_iter()
+        .map(|model| (stem(&model), path.with_file_name(model).display().to_string()));
+    named::most_alike(&stem(name), beside.chain([(BUILT_IN.to_owned(), BUILT_IN.to_owned())]))
 }
 
 /// A name as people remember it: without its ending, in lower case.

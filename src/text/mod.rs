@@ -1,6 +1,7 @@
 //! Pure functions over text and tokens: sanitising what is untrusted, stitching UTF-8 from bytes, telling
 //! thinking from answers, seeing loops. No I/O.
 
+pub mod aligned;
 mod escapes;
 pub mod fences;
 pub mod filter;
@@ -13,6 +14,7 @@ pub mod stitch;
 pub mod stops;
 pub mod thinking;
 
+pub use aligned::aligned;
 pub use fences::fenced;
 pub use filter::Filter;
 pub use fuzzy::fuzzy;

@@ -1,4 +1,4 @@
-//! Plain-text lists for overlays: parameters, presets, what is known of a model; and numbers for people.
+//! Plain-text lists for overlays: parameters, presets, what is known of a model.
 
 use std::fmt::Write;
 
@@ -6,6 +6,7 @@ use crate::app::tuning::Tuning;
 use crate::domain::inference::ModelInfo;
 use crate::domain::sampling::{PARAMETERS, Parameter, Sampling};
 use crate::domain::{Bytes, Count, Preset};
+use crate::text::aligned;
 
 const STAR: &str = "* ";
 const NO_STAR: &str = "  ";
@@ -25,7 +26,7 @@ pub(super) fn parameters(tuning: &Tuning) -> String {
         ]
     };
     let head = ["  parameter", "value", "from", "what it does"].map(str::to_owned);
-    let table = columns([head].into_iter().chain(PARAMETERS.iter().map(row)).collect());
+    let table = aligned([head].into_iter().chain(PARAMETERS.iter().map(row)).collect());
     format!(
         "{table}\npreset {}; a star marks what is not the default; /set NAME VALUE sets one\n",
         tuning.label()
@@ -48,7 +49,7 @@ pub(super) fn presets(tuning: &Tuning) -> String {
         let mark = if p.name == tuning.preset { STAR } else { NO_STAR };
         [format!("{mark}{}", p.name), changes(&p.sampling, &base)]
     };
-    let mut text = columns(tuning.presets.iter().map(row).collect());
+    let mut text = aligned(tuning.presets.iter().map(row).collect());
     if let Some(preset) = tuning.find(&tuning.preset)
         && preset.sampling != tuning.sampling
     {
@@ -105,19 +106,7 @@ pub(super) fn facts(model: &ModelInfo) -> String {
         rows.push(row("built in", "yes".to_owned()));
     }
     rows.extend(model.warnings.iter().map(|warning| row("warning", warning.clone())));
-    columns(rows)
-}
-
-/// Rows as lines, each column as wide as its widest cell.
-fn columns<const N: usize>(rows: Vec<[String; N]>) -> String {
-    let widths: [usize; N] =
-        std::array::from_fn(|at| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0));
-    let mut text = String::new();
-    for row in rows {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
-        let _ = writeln!(text, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
-    }
-    text
+    aligned(rows)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::gguf::SplitName;
 
 use super::error::HubError;
 use super::{Listing, RemoteFile};
-use crate::models::resolve::is_gguf;
+use crate::models::resolve::{is_gguf, is_projector};
 
 /// What is taken where nothing is named, the best first: small, and hardly worse than what is larger.
 const USUAL: [&str; 8] = [
@@ -36,7 +36,7 @@ impl Choice {
 /// The model that is meant.
 ///
 /// # Errors
-/// Where there is none, or several, or none that fits into `free` bytes.
+/// Where there is none, or none that fits into `free` bytes.
 pub fn choose(listing: &Listing, wanted: Option<&str>, free: Option<u64>) -> Result<Choice, HubError> {
     let models = models(listing);
     let Some(smallest) = models.iter().min_by_key(|model| model.bytes()) else {
@@ -78,7 +78,10 @@ pub fn choose(listing: &Listing, wanted: Option<&str>, free: Option<u64>) -> Res
 fn models(listing: &Listing) -> Vec<Choice> {
     let mut models: BTreeMap<String, Vec<RemoteFile>> = BTreeMap::new();
     for file in &listing.files {
-        models.entry(label(&file.path)).or_default().push(file.clone());
+        models
+            .entry(SplitName::model_of(Path::new(&file.path)))
+            .or_default()
+            .push(file.clone());
     }
     let whole = models.into_iter().filter_map(|(label, mut files)| {
         files.sort_by(|one, other| one.path.cmp(&other.path));
@@ -86,13 +89,6 @@ fn models(listing: &Listing) -> Vec<Choice> {
         (files.len() == parts).then_some(Choice { label, files })
     });
     whole.collect()
-}
-
-/// What a file's model is called.
-fn label(path: &str) -> String {
-    let path = Path::new(path);
-    let stem = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    SplitName::of(path).map_or_else(stem, |split| split.prefix)
 }
 
 /// Whether a name has these words, whole: `Q4_K` is not said by `x-Q4_K_M`.
@@ -110,7 +106,7 @@ pub(super) fn is_plain(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '=' | '/');
     let parts_sound = path.split('/').all(|part| !part.is_empty() && !part.starts_with('.'));
-    is_gguf(name) && !name.to_lowercase().contains("mmproj") && path.chars().all(letter) && parts_sound
+    is_gguf(name) && !is_projector(name) && path.chars().all(letter) && parts_sound
 }
 
 /// Whether a text can be a revision's name in an address.

@@ -1,7 +1,6 @@
 //! Fetching the files of a model: several at once, each into a file beside its place that becomes it once all of it is there and its
 //! digest is the one that the hub records. What was broken off goes on where it ended.
 
-use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Write as _};
 use std::path::{Path, PathBuf};
@@ -13,6 +12,8 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 use ureq::Body;
 use ureq::http::{Response, StatusCode};
+
+use crate::gguf::hexadecimal;
 
 use super::{Choice, Hub, HubError, Listing, RemoteFile};
 
@@ -281,12 +282,7 @@ impl One<'_> {
                 Err(source) => return Err(disk(part, source)),
             }
         }
-        let mut text = String::new();
-        for byte in digest.finalize() {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        Ok(text)
+        Ok(hexadecimal(&digest.finalize()))
     }
 
     /// It is of no use: removes it.

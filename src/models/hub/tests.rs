@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
 use super::*;
+use crate::gguf::hexadecimal;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -134,11 +135,7 @@ fn bytes() -> Vec<u8> {
 }
 
 fn digest(bytes: &[u8]) -> String {
-    let mut text = String::new();
-    for byte in Sha256::digest(bytes) {
-        write!(text, "{byte:02x}").unwrap();
-    }
-    text
+    hexadecimal(&Sha256::digest(bytes))
 }
 
 /// The answer of a server that has `bytes`: all of it, or the rest that was asked for.
