@@ -66,12 +66,17 @@ impl ModelsArgs {
 /// # Errors
 /// With the exit code for each way in which it can fail.
 pub(super) fn run(args: &ModelsArgs, places: &Places, memory: Memory, out: impl Write) -> Result<Exit, Stop> {
-    let shelf = models::shelf(places, memory);
     let text = match &args.deed {
-        None | Some(Deed::List) if args.json => pretty(&list_json(&shelf)),
-        None | Some(Deed::List) => list(&shelf),
+        None | Some(Deed::List) => {
+            let shelf = models::shelf(places, memory);
+            if args.json {
+                pretty(&list_json(&shelf))
+            } else {
+                list(&shelf)
+            }
+        }
         Some(Deed::Inspect { model }) => {
-            let model = named(&shelf, places, model)?;
+            let model = named(model, places, memory)?;
             if args.json {
                 pretty(&whole(&model))
             } else {
@@ -82,7 +87,7 @@ pub(super) fn run(args: &ModelsArgs, places: &Places, memory: Memory, out: impl 
         #[cfg(feature = "llama")]
         Some(Deed::Pull(_)) => String::new(),
         Some(Deed::Rm { model }) => {
-            let model = named(&shelf, places, model)?;
+            let model = named(model, places, memory)?;
             let (files, bytes) = remove(&model, places.own.as_deref())?;
             if args.json {
                 pretty(&json!({ "removed": files, "bytes": bytes }))
@@ -100,17 +105,10 @@ fn pretty(value: &Value) -> String {
 }
 
 /// The model that a name means.
-fn named(shelf: &Shelf, places: &Places, name: &str) -> Result<Shelved, Stop> {
+fn named(name: &str, places: &Places, memory: Memory) -> Result<Shelved, Stop> {
     let located = models::locate(Some(Path::new(&from_home(name))), places);
     let located = located.map_err(|error| Stop::new(Exit::Model, sanitize_line(&error.to_string()).into_owned()))?;
-    let real = located.path().canonicalize().ok();
-    let known = shelf.models.iter().find(|model| match model.origin {
-        Origin::BuiltIn => located.is_builtin(),
-        _ => Path::new(&model.name).canonicalize().ok() == real,
-    });
-    Ok(known
-        .cloned()
-        .unwrap_or_else(|| models::stray(located.path(), shelf.memory)))
+    Ok(models::shelved_at(&located, places, memory))
 }
 
 /// One line for each.

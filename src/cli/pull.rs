@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use rustix::termios::tcgetwinsize;
 use serde_json::json;
 
 use crate::domain::Bytes;
@@ -36,6 +37,8 @@ const FRAME: Duration = Duration::from_millis(200);
 /// Times that nothing came in a row after which it is given up, and the first wait.
 const TRIES: u32 = 6;
 const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// Columns of a terminal that does not say how many it has.
+const USUAL_WIDTH: u16 = 80;
 /// Cells of the bar.
 const BAR: usize = 20;
 
@@ -133,14 +136,19 @@ fn shown<T: Send>(choice: &Choice, progress: &Progress, work: impl FnOnce() -> T
             while end.recv_timeout(FRAME) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
                 let done = progress.done.load(Ordering::Relaxed);
                 let came = done.saturating_sub(*first.get_or_insert(done));
-                let line = if progress.checking.load(Ordering::Relaxed) {
+                let line = if done >= total {
                     "checking what came".to_owned()
                 } else {
                     line((done, total), came, begun.elapsed())
                 };
-                let label = sanitize_line(&choice.label);
+                let line = format!("{line}  {}", sanitize_line(&choice.label));
+                // A line that wraps cannot be drawn over; the last column of some terminals wraps too.
+                let width = tcgetwinsize(io::stderr()).map(|size| size.ws_col).ok();
+                let width = width.filter(|columns| *columns > 0).unwrap_or(USUAL_WIDTH);
+                let room = usize::from(width).saturating_sub(1);
+                let line: String = line.chars().take(room).collect();
                 // A closed standard error has nobody behind it who could be told.
-                let _ = write!(io::stderr(), "\r\x1b[K{label}  {line}");
+                let _ = write!(io::stderr(), "\r\x1b[K{line}");
             }
             let _ = write!(io::stderr(), "\r\x1b[K");
         });

@@ -22,4 +22,4 @@ pub use builtin::{BUILT_IN, Unpacked, unpack, unpack_or_temp};
 pub use error::ModelError;
 pub use places::{Places, caches};
 pub use resolve::{Located, Resolved, locate, resolve, resolve_vocabulary};
-pub use shelf::{shelf, stray};
+pub use shelf::{shelf, shelved_at};

@@ -1,8 +1,6 @@
 //! What models there are on this machine, and what each would take. Only headers are read; nothing is loaded, and nothing is written
 //! but quipu's own notes.
 
-use std::path::Path;
-
 use crate::domain::inference::LoadOptions;
 use crate::domain::shelf::{Facts, Memory, Origin, Room, Shelf, Shelved};
 use crate::gguf::Footprint;
@@ -11,6 +9,7 @@ use super::builtin::{BUILT_IN, unpack};
 use super::found::{Found, found};
 use super::notes::{self, Known, Notes};
 use super::places::Places;
+use super::resolve::Located;
 
 /// The context that a model gets where it was trained with more, in tokens.
 const USUAL_CONTEXT: u64 = 8192;
@@ -28,27 +27,37 @@ pub fn shelf(places: &Places, memory: Memory) -> Shelf {
         })
         .collect();
     models.sort_by_cached_key(|model| model.label.to_lowercase());
-    let builtin = match unpack(&places.cache) {
+    let known = match unpack(&places.cache) {
         Ok(path) => notes.of(&path),
         Err(error) => Known::Refused(error.to_string()),
     };
     notes.keep();
-    let (facts, room) = told(builtin, memory);
-    let builtin = Shelved {
+    models.insert(0, builtin(known, memory));
+    Shelf { models, memory }
+}
+
+/// The model of a file that was located, whether or not it lies in one of the places. No other header is read.
+pub fn shelved_at(located: &Located, places: &Places, memory: Memory) -> Shelved {
+    let known = notes::look(located.path());
+    if located.is_builtin() {
+        return builtin(known, memory);
+    }
+    let real = located.path().canonicalize().ok();
+    let mut all = found(places).into_iter();
+    let file = all.find(|file| file.path.canonicalize().ok() == real);
+    shelved(file.unwrap_or_else(|| Found::at(located.path())), known, memory)
+}
+
+fn builtin(known: Known, memory: Memory) -> Shelved {
+    let (facts, room) = told(known, memory);
+    Shelved {
         name: BUILT_IN.to_owned(),
         label: BUILT_IN.to_owned(),
         repo: None,
         origin: Origin::BuiltIn,
         facts,
         room,
-    };
-    models.insert(0, builtin);
-    Shelf { models, memory }
-}
-
-/// A model that lies in none of the places. Nothing is noted of it.
-pub fn stray(path: &Path, memory: Memory) -> Shelved {
-    shelved(Found::at(path), notes::look(path), memory)
+    }
 }
 
 fn shelved(file: Found, known: Known, memory: Memory) -> Shelved {
@@ -95,7 +104,7 @@ fn room(footprint: &Footprint, facts: &Facts, memory: Memory) -> Room {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
 
     use pretty_assertions::assert_eq;
 

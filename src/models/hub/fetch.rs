@@ -4,7 +4,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -39,8 +39,6 @@ pub struct Patience<'a> {
 pub struct Progress {
     /// Bytes that are there, those of earlier times among them.
     pub done: AtomicU64,
-    /// Whether all is there and its digests are being computed.
-    pub checking: AtomicBool,
     stop: Mutex<bool>,
     stopping: Condvar,
 }
@@ -139,19 +137,44 @@ impl One<'_> {
             return Ok(());
         }
         let part = self.part();
-        let mut have = fs::metadata(&part).map_or(0, |found| found.len());
+        let mut file = self.open(&part)?;
+        let mut have = file.metadata().map_err(|source| disk(&part, source))?.len();
         self.progress
             .done
             .fetch_add(have.min(self.file.bytes), Ordering::Relaxed);
+        let came = self.complete(&mut file, &part, &mut have);
+        if came.is_err() && have == 0 {
+            // Nothing came that the next time could go on from. That it cannot be removed is no worse than why it ended.
+            let _ = fs::remove_file(&part);
+        }
+        came?;
+        self.check(&part)?;
+        fs::rename(&part, &self.target).map_err(|source| disk(&self.target, source))
+    }
+
+    /// Opens what it grows in, for this process alone: another that fetches the same would mix its bytes with these. Where nothing
+    /// can be locked, the digest tells.
+    fn open(&self, part: &Path) -> Result<File, HubError> {
+        let mut options = OpenOptions::new();
+        let file = options.create(true).append(true).open(part);
+        let file = file.map_err(|source| disk(part, source))?;
+        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(HubError::Taken(name(self.file).to_owned()));
+        }
+        Ok(file)
+    }
+
+    /// Asks until all is there, as often as patience allows.
+    fn complete(&self, file: &mut File, part: &Path, have: &mut u64) -> Result<(), HubError> {
         let (mut left, mut pause) = (self.patience.tries, self.patience.first);
-        while have != self.file.bytes {
+        while *have != self.file.bytes {
             self.progress.stopped()?;
-            if have > self.file.bytes {
-                have = self.again(&part, have)?;
+            if *have > self.file.bytes {
+                self.again(file, part, have)?;
             }
-            let before = have;
-            let asked = self.ask(&part, &mut have);
-            if have > before {
+            let before = *have;
+            let asked = self.ask(file, part, have);
+            if *have > before {
                 (left, pause) = (self.patience.tries, self.patience.first);
             }
             let Err(error) = asked else { continue };
@@ -166,8 +189,7 @@ impl One<'_> {
             (self.patience.wait)(told.unwrap_or(pause));
             pause = (pause * 2).min(LONGEST_WAIT);
         }
-        self.check(&part)?;
-        fs::rename(&part, &self.target).map_err(|source| disk(&self.target, source))
+        Ok(())
     }
 
     /// Where it grows. Another version of it grows elsewhere.
@@ -179,49 +201,35 @@ impl One<'_> {
     }
 
     /// Begins anew: what is there is of no use.
-    fn again(&self, part: &Path, have: u64) -> Result<u64, HubError> {
-        fs::remove_file(part).map_err(|source| disk(part, source))?;
+    fn again(&self, file: &File, part: &Path, have: &mut u64) -> Result<(), HubError> {
+        file.set_len(0).map_err(|source| disk(part, source))?;
         self.progress
             .done
-            .fetch_sub(have.min(self.file.bytes), Ordering::Relaxed);
-        Ok(0)
+            .fetch_sub((*have).min(self.file.bytes), Ordering::Relaxed);
+        *have = 0;
+        Ok(())
     }
 
     /// Asks for what is missing and takes what comes of it.
-    fn ask(&self, part: &Path, have: &mut u64) -> Result<(), HubError> {
+    fn ask(&self, file: &mut File, part: &Path, have: &mut u64) -> Result<(), HubError> {
         let Listing { repo, revision, .. } = self.listing;
         let path = format!("{repo}/resolve/{revision}/{}", self.file.path);
         let response = self.hub.get(&path, (*have > 0).then_some(*have))?;
-        let goes_on = match response.status() {
-            StatusCode::RANGE_NOT_SATISFIABLE if *have > 0 => {
+        let status = response.status();
+        if *have > 0 {
+            let partial = status == StatusCode::PARTIAL_CONTENT;
+            let elsewhere = partial && begins_at(&response) != Some(*have);
+            if elsewhere || status == StatusCode::RANGE_NOT_SATISFIABLE {
                 // What is there is not the beginning of what the hub has now.
-                *have = self.again(part, *have)?;
-                return Ok(());
+                return self.again(file, part, have);
             }
-            StatusCode::PARTIAL_CONTENT => begins_at(&response) == Some(*have),
-            _ => {
-                self.hub.refused(&response, repo)?;
-                false
-            }
-        };
-        if !goes_on && *have > 0 {
-            // It comes from its beginning, whatever was asked for.
-            *have = self.again(part, *have)?;
-            if response.status() == StatusCode::PARTIAL_CONTENT {
-                return Ok(());
+            if status.is_success() && !partial {
+                // It comes from its beginning, whatever was asked for.
+                self.again(file, part, have)?;
             }
         }
-        let mut file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(part)
-            .map_err(|source| disk(part, source))?;
-        // Another quipu that fetches the same would mix its bytes with these. Where nothing can be locked, the digest tells.
-        let locked = !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
-        if !locked || file.metadata().is_ok_and(|found| found.len() != *have) {
-            return Err(HubError::Taken(name(self.file).to_owned()));
-        }
-        self.take(response, &mut file, part, have)
+        self.hub.refused(&response, repo)?;
+        self.take(response, file, part, have)
     }
 
     /// Writes what comes to the end of the part.
@@ -259,10 +267,7 @@ impl One<'_> {
         let Some(wanted) = &self.file.sha256 else {
             return Ok(());
         };
-        self.progress.checking.store(true, Ordering::Relaxed);
-        let found = self.digest(part);
-        self.progress.checking.store(false, Ordering::Relaxed);
-        if found? == *wanted {
+        if self.digest(part)? == *wanted {
             Ok(())
         } else {
             Err(self.damaged(part, "SHA-256"))
