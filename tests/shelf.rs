@@ -6,6 +6,9 @@ use std::process::{Command, Output, Stdio};
 
 use pretty_assertions::assert_eq;
 
+#[cfg(feature = "llama")]
+use crate::hub::Hub;
+
 /// A home with a model that quipu fetched and one of Ollama's.
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
@@ -141,50 +144,21 @@ fn a_name_is_as_good_as_a_path() {
     );
 }
 
-/// A hub on this machine with one repository, `ada/owl`, of one model: its address.
-#[cfg(feature = "llama")]
-fn hub() -> String {
-    use std::io::{BufRead as _, BufReader, Write as _};
-
-    let cria = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-v0-q8_0.gguf");
-    let bytes = fs::read(cria).unwrap();
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let mut lines = BufReader::new(&stream).lines().map_while(Result::ok);
-            let first = lines.next().unwrap_or_default();
-            while lines.next().is_some_and(|line| !line.is_empty()) {}
-            let api =
-                serde_json::json!({"siblings": [{"rfilename": "owl-Q8_0.gguf", "size": bytes.len()}]}).to_string();
-            let (status, body) = match first.split(' ').nth(1) {
-                Some("/api/models/ada/owl/revision/main?blobs=true") => (200, api.as_bytes()),
-                Some("/ada/owl/resolve/main/owl-Q8_0.gguf") => (200, bytes.as_slice()),
-                _ => (404, &[][..]),
-            };
-            let head = format!(
-                "HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-                body.len()
-            );
-            // A client that went away has its reasons.
-            let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
-        }
-    });
-    address
-}
-
 #[cfg(feature = "llama")]
 #[test]
 fn a_model_is_fetched_and_talks() {
     let home = tempfile::tempdir().unwrap();
-    let hub = hub();
+    let cria = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-v0-q8_0.gguf");
+    let hub = Hub::start(fs::read(cria).unwrap(), None);
     let pull = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_quipu"));
         command
             .args(args)
             .env("HOME", home.path())
             .env("QUIPU_HOME", home.path().join("quipu"));
-        command.env("HF_ENDPOINT", &hub).env("NO_PROXY", "127.0.0.1");
+        command
+            .env("HF_ENDPOINT", format!("http://{}", hub.address))
+            .env("NO_PROXY", "127.0.0.1");
         let output = command.stdin(Stdio::null()).output().unwrap();
         let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
         (output.status.code(), out, err)

@@ -21,6 +21,7 @@ mod docs;
 mod doctor;
 mod ends;
 mod environment;
+mod fetched;
 mod kept;
 mod keys;
 #[cfg(feature = "llama")]
@@ -64,6 +65,9 @@ mod engine;
 mod gguf;
 #[path = "support/harness.rs"]
 mod harness;
+#[cfg(feature = "llama")]
+#[path = "support/hub.rs"]
+mod hub;
 #[path = "support/svg.rs"]
 mod picture;
 #[path = "support/places.rs"]

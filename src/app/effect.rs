@@ -54,6 +54,10 @@ pub enum Effect {
     Save(Keepable),
     /// Look for models on this machine; they come back as [`super::Msg::Shelf`].
     ListModels,
+    /// Fetch the model of this name from the hub; what is told of it comes as [`super::Msg::Fetched`].
+    Download(String),
+    /// Stop fetching; it says itself when it has.
+    StopDownload,
     /// Show this theme from now on.
     Theme(String),
     /// Put this on the clipboard; what came of it comes back as [`super::Msg::Copied`].

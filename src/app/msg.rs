@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::Preset;
+use crate::domain::fetching::FetchEvent;
 use crate::domain::inference::{Event, Token, TurnId};
 use crate::domain::prospect::Prospect;
 use crate::domain::sampling::Grammar;
@@ -66,6 +67,8 @@ pub enum Msg {
     Settled(Looks, Vec<Preset>),
     /// The models on this machine, or in words why they cannot be listed.
     Shelf(Result<Shelf, String>),
+    /// Something was told of the model that is being fetched.
+    Fetched(FetchEvent),
     /// A file that goes with the message was read, or could not be, in words.
     Attached(Result<Attachment, String>),
     /// The message was edited outside, or could not be, in words.

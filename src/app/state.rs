@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::domain::fetching::Sight;
 use crate::domain::inference::{
     Failure, LoadOptions, LoadStep, ModelInfo, Overflow, PrefillProgress, PromptView, Thinking, TurnId, Window,
 };
@@ -80,6 +81,8 @@ pub struct State {
     pub home: Option<Home>,
     /// The examination under way.
     pub examining: Option<TurnId>,
+    /// The model that is being fetched.
+    pub fetching: Option<Fetching>,
     /// Which part of the conversation the model saw last.
     pub window: Window,
     /// The context in use, in tokens, as last told.
@@ -96,6 +99,15 @@ pub struct State {
     pub now: Duration,
     /// What time it was at start, in milliseconds since 1970.
     pub started: i64,
+}
+
+/// A model that is being fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetching {
+    /// What was asked for.
+    pub name: String,
+    /// How far it is, once that is known.
+    pub sight: Option<Sight>,
 }
 
 /// How the screen looks, as far as it can be chosen.

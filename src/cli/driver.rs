@@ -3,6 +3,7 @@
 
 use crate::app::ward::Word;
 use crate::app::{Effect, Msg, State, update};
+use crate::domain::fetching::FetchEvent;
 use crate::domain::inference::{Command, Event, LoadOptions, TurnId};
 use crate::domain::session::StoreEvent;
 use crate::engine::EngineHandle;
@@ -121,6 +122,10 @@ impl<'a> Driver<'a> {
                     let found = (self.lister)();
                     self.happened(Msg::Shelf(Ok(found)));
                 }
+                Effect::Download(name) => {
+                    let words = format!("in this mode nothing is fetched: quipu pull {name}");
+                    self.happened(Msg::Fetched(FetchEvent::Failed(words)));
+                }
                 Effect::Tokenize(text) => {
                     let pieces = self.engine.counter.tokens(&text);
                     self.happened(Msg::Tokenized(pieces));
@@ -134,6 +139,7 @@ impl<'a> Driver<'a> {
                 Effect::EditOutside(_)
                 | Effect::SetDraft(_)
                 | Effect::Watch(_)
+                | Effect::StopDownload
                 | Effect::Theme(_)
                 | Effect::Redraw
                 | Effect::Suspend => {}

@@ -1,10 +1,12 @@
-//! `quipu pull`: fetches a model into quipu's own folder, with what there is to see of it on standard error.
+//! Fetching a model into quipu's own folder: `quipu pull`, with what there is to see of it on standard error, and what the chat does
+//! it with.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,7 +15,9 @@ use rustix::termios::tcgetwinsize;
 use serde_json::json;
 
 use crate::domain::Bytes;
-use crate::models::hub::{self, Choice, Hub, HubError, HubOptions, Listing, Patience, Progress, RepoName};
+use crate::domain::fetching::{FetchEvent, Sight};
+use crate::models::hub::{self, Choice, Hub, HubError, HubOptions, Patience, Progress, RepoName};
+use crate::run::Fetcher;
 use crate::text::sanitize_line;
 
 use super::exit::{self, Exit, Stop};
@@ -52,22 +56,38 @@ pub(super) async fn run(
     (own, free): (&Path, Option<u64>),
     out: impl Write,
 ) -> Result<Exit, Stop> {
-    let name = RepoName::read(&args.repo).map_err(|error| Stop::new(Exit::Usage, said(&error)))?;
-    let hub = Hub::new(HubOptions {
+    let options = HubOptions {
         offline: options.offline || args.offline,
         ..options
-    });
-    let progress = Arc::new(Progress::default());
-    let folder = own.join(&name.repo);
+    };
+    let order = Order {
+        name: args.repo.clone(),
+        hub: Hub::new(options),
+        own: own.to_owned(),
+        free,
+    };
+    let seen = io::stderr().is_terminal();
+    let stopped = Arc::new(AtomicBool::new(false));
     let work = {
-        let progress = Arc::clone(&progress);
-        move || pull(&hub, &name, (&folder, free), &progress)
+        let stopped = Arc::clone(&stopped);
+        move || {
+            let fetched = fetch(&order, &|sight| {
+                if seen {
+                    draw(&line(&sight));
+                }
+                !stopped.load(Ordering::Relaxed)
+            });
+            if seen {
+                draw("");
+            }
+            fetched
+        }
     };
     let mut work = tokio::task::spawn_blocking(work);
     let pulled = tokio::select! {
         pulled = &mut work => pulled,
         _ = tokio::signal::ctrl_c() => {
-            progress.set_stopped(true);
+            stopped.store(true, Ordering::Relaxed);
             work.await
         }
     };
@@ -93,64 +113,86 @@ fn said(error: &HubError) -> String {
     sanitize_line(&error.to_string()).into_owned()
 }
 
-/// Looks what there is, chooses, and fetches it.
-fn pull(
-    hub: &Hub,
-    name: &RepoName,
-    (folder, free): (&Path, Option<u64>),
-    progress: &Progress,
-) -> Result<(Choice, PathBuf), HubError> {
-    let listing = hub.list(&name.repo)?;
-    let choice = hub::choose(&listing, name.quant.as_deref(), free)?;
-    let path = shown(&choice, progress, || fetch(hub, &listing, &choice, folder, progress))?;
-    Ok((choice, path))
+/// What fetches models for the chat into `own`; `free` says how many bytes of memory there are for one.
+pub(super) fn fetcher(
+    options: HubOptions,
+    own: PathBuf,
+    free: impl Fn() -> Option<u64> + Send + Sync + 'static,
+) -> Fetcher {
+    Arc::new(move |name, tell| {
+        let order = Order {
+            name: name.to_owned(),
+            hub: Hub::new(options.clone()),
+            own: own.clone(),
+            free: free(),
+        };
+        match fetch(&order, tell) {
+            Ok((choice, _)) => FetchEvent::Here {
+                label: sanitize_line(&choice.label).into_owned(),
+                bytes: choice.bytes(),
+            },
+            Err(HubError::Stopped) => FetchEvent::Stopped,
+            Err(error) => FetchEvent::Failed(said(&error)),
+        }
+    })
 }
 
-fn fetch(
-    hub: &Hub,
-    listing: &Listing,
-    choice: &Choice,
-    folder: &Path,
-    progress: &Progress,
-) -> Result<PathBuf, HubError> {
+/// What is to be fetched, from where, to where.
+struct Order {
+    /// As it was typed.
+    name: String,
+    hub: Hub,
+    /// quipu's own folder.
+    own: PathBuf,
+    /// Bytes of memory for the model, where that is known.
+    free: Option<u64>,
+}
+
+/// Looks what there is, chooses, and fetches it. `tell` hears how far it is, and answers whether to go on.
+fn fetch(order: &Order, tell: &(dyn Fn(Sight) -> bool + Sync)) -> Result<(Choice, PathBuf), HubError> {
+    let name = RepoName::read(&order.name)?;
+    let listing = order.hub.list(&name.repo)?;
+    let choice = hub::choose(&listing, name.quant.as_deref(), order.free)?;
+    let folder = order.own.join(&name.repo);
+    let progress = Progress::default();
     let patience = Patience {
         tries: TRIES,
         first: FIRST_WAIT,
         // Whoever stops it does not wait with it.
         wait: &|pause| progress.wait(pause),
     };
-    hub::fetch(hub, listing, choice, folder, (&patience, progress))
+    let fetched = watched(&choice, &progress, tell, || {
+        hub::fetch(&order.hub, &listing, &choice, &folder, (&patience, &progress))
+    });
+    Ok((choice, fetched?))
 }
 
-/// Shows how far it is while `work` is under way, where somebody looks.
-fn shown<T: Send>(choice: &Choice, progress: &Progress, work: impl FnOnce() -> T + Send) -> T {
-    if !io::stderr().is_terminal() {
-        return work();
-    }
-    let total = choice.bytes();
+/// Tells how far it is while `work` is under way, and stops it where nobody wants it any more.
+fn watched<T>(
+    choice: &Choice,
+    progress: &Progress,
+    tell: &(dyn Fn(Sight) -> bool + Sync),
+    work: impl FnOnce() -> T,
+) -> T {
+    let label = sanitize_line(&choice.label);
     thread::scope(|scope| {
-        let (ended, end) = std::sync::mpsc::channel::<()>();
+        let (ended, end) = mpsc::channel::<()>();
         scope.spawn(move || {
             let begun = Instant::now();
             let mut first = None;
-            while end.recv_timeout(FRAME) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            while end.recv_timeout(FRAME) == Err(RecvTimeoutError::Timeout) {
                 let done = progress.done.load(Ordering::Relaxed);
                 let came = done.saturating_sub(*first.get_or_insert(done));
-                let line = if done >= total {
-                    "checking what came".to_owned()
-                } else {
-                    line((done, total), came, begun.elapsed())
+                let sight = Sight {
+                    label: label.clone().into_owned(),
+                    done,
+                    total: choice.bytes(),
+                    rate: (came as f64 / begun.elapsed().as_secs_f64()) as u64,
                 };
-                let line = format!("{line}  {}", sanitize_line(&choice.label));
-                // A line that wraps cannot be drawn over; the last column of some terminals wraps too.
-                let width = tcgetwinsize(io::stderr()).map(|size| size.ws_col).ok();
-                let width = width.filter(|columns| *columns > 0).unwrap_or(USUAL_WIDTH);
-                let room = usize::from(width).saturating_sub(1);
-                let line: String = line.chars().take(room).collect();
-                // A closed standard error has nobody behind it who could be told.
-                let _ = write!(io::stderr(), "\r\x1b[K{line}");
+                if !tell(sight) {
+                    progress.set_stopped(true);
+                }
             }
-            let _ = write!(io::stderr(), "\r\x1b[K");
         });
         let done = work();
         drop(ended);
@@ -158,28 +200,30 @@ fn shown<T: Send>(choice: &Choice, progress: &Progress, work: impl FnOnce() -> T
     })
 }
 
-/// How far it is: a bar, bytes, how many a second, and how long it will take.
-fn line((done, total): (u64, u64), came: u64, time: Duration) -> String {
-    let part = done as f64 / total.max(1) as f64;
-    let full = ((part * BAR as f64) as usize).min(BAR);
-    let bar = "▰".repeat(full) + &"▱".repeat(BAR - full);
-    let rate = came as f64 / time.as_secs_f64().max(0.001);
-    let mut words = format!("{bar} {:.0} %  {} of {}", part * 100.0, Bytes(done), Bytes(total));
-    if came > 0 {
-        let left = (total.saturating_sub(done)) as f64 / rate;
-        // Writing to a String cannot fail.
-        let _ = write!(words, "  {}/s  {} left", Bytes(rate as u64), span(left as u64));
-    }
-    words
+/// Draws a line over the one before.
+fn draw(line: &str) {
+    // A line that wraps cannot be drawn over; the last column of some terminals wraps too.
+    let width = tcgetwinsize(io::stderr()).map(|size| size.ws_col).ok();
+    let width = width.filter(|columns| *columns > 0).unwrap_or(USUAL_WIDTH);
+    let line: String = line.chars().take(usize::from(width).saturating_sub(1)).collect();
+    // A closed standard error has nobody behind it who could be told.
+    let _ = write!(io::stderr(), "\r\x1b[K{line}");
 }
 
-/// A time in seconds, in words.
-fn span(seconds: u64) -> String {
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, seconds) => format!("{seconds} s"),
-        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
-        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+/// How far it is: a bar, bytes, how many a second, and how long it will take.
+fn line(sight: &Sight) -> String {
+    if sight.is_checked() {
+        return format!("checking what came  {}", sight.label);
     }
+    let full = (sight.part() * BAR as f64) as usize;
+    let bar = "▰".repeat(full) + &"▱".repeat(BAR - full);
+    let (percent, done, total) = (sight.part() * 100.0, Bytes(sight.done), Bytes(sight.total));
+    let mut words = format!("{bar} {percent:.0} %  {done} of {total}");
+    if let Some(left) = sight.left() {
+        // Writing to a String cannot fail.
+        let _ = write!(words, "  {}/s  {left} left", Bytes(sight.rate));
+    }
+    format!("{words}  {}", sight.label)
 }
 
 #[cfg(test)]
@@ -189,13 +233,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_told_how_far_and_how_long() {
-        let second = Duration::from_secs(1);
+    fn a_line_says_how_far_it_is() {
+        let sight = |done, total, rate| Sight {
+            label: "ada/condor:Q8_0".to_owned(),
+            done,
+            total,
+            rate,
+        };
         assert_eq!(
-            line((1 << 20, 4 << 20), 1 << 20, second),
-            "▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 25 %  1.0 MiB of 4.0 MiB  1.0 MiB/s  3 s left"
+            line(&sight(1 << 20, 4 << 20, 1 << 20)),
+            "▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 25 %  1.0 MiB of 4.0 MiB  1.0 MiB/s  3 s left  ada/condor:Q8_0"
         );
-        assert_eq!(line((0, 0), 0, second), "▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 0 %  0 B of 0 B");
-        assert_eq!([span(59), span(61), span(7300)], ["59 s", "1 min 1 s", "2 h 1 min"]);
+        assert_eq!(
+            line(&sight(0, 8, 0)),
+            "▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 0 %  0 B of 8 B  ada/condor:Q8_0"
+        );
+        assert_eq!(line(&sight(8, 8, 1)), "checking what came  ada/condor:Q8_0");
     }
 }

@@ -22,7 +22,7 @@ use crate::domain::sampling::{Grammar, GrammarForm};
 use crate::domain::session::Which;
 use crate::engine::scripted::{self, Script};
 use crate::engine::{self, EngineHandle};
-use crate::run::{self, ChatOptions, Dresser, Fresh, Keeper, Log, Settler};
+use crate::run::{self, ChatOptions, Dresser, Fresh, Keeper, Log, Models, Settler};
 use crate::store::{self, Archive, Checkpoints, StoreHandle, StoreOptions};
 use crate::text::{sanitize, sanitize_line};
 use crate::ui::keymap::{Change, Keymap};
@@ -248,7 +248,6 @@ impl Setup {
     pub(super) fn chat(mut self, args: &Args) -> Result<Exit, Stop> {
         let engine = self.start_engine()?;
         let store = self.start_store()?;
-        let loader = self.loader();
         let (tuning, options) = self.tuning();
         let theme = self.theme();
         let keymap = self.keymap();
@@ -260,8 +259,11 @@ impl Setup {
             theme,
             keymap,
             engine,
-            loader,
-            lister: self.lister(),
+            models: Models {
+                loader: self.loader(),
+                lister: self.lister(),
+                fetcher: self.fetcher(),
+            },
             keeper: self.keeper(),
             dresser: self.dresser(),
             looks: looks(&self.settings, self.paths.as_ref()),

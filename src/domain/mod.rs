@@ -7,6 +7,7 @@ pub mod conversation;
 pub mod count;
 pub mod counter;
 pub mod examination;
+pub mod fetching;
 pub mod inference;
 pub mod inspection;
 pub mod load_option;

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -14,6 +15,7 @@ use crate::app::{Keepable, Msg};
 use crate::config::from_home;
 use crate::domain::Preset;
 use crate::domain::counter::Counter;
+use crate::domain::fetching::{FetchEvent, Sight};
 use crate::domain::inference::{Cancel, Command, Event, Failure, FailureKind, LoadOptions, ModelSource, TurnId};
 use crate::domain::inspection::Record;
 use crate::domain::sampling::GrammarForm;
@@ -35,6 +37,21 @@ pub type Loader = Arc<dyn Fn(Option<&str>) -> Result<ModelSource, Failure> + Sen
 
 /// Looks for the models on this machine. May take its time.
 pub type Lister = Arc<dyn Fn() -> Shelf + Send + Sync>;
+
+/// Fetches the model of this name from the hub. Tells how far it is several times a second, goes on as long as the answer to that is
+/// yes, and returns what came of it. Takes its time.
+pub type Fetcher = Arc<dyn Fn(&str, &(dyn Fn(Sight) -> bool + Sync)) -> FetchEvent + Send + Sync>;
+
+/// How the shell comes to models.
+#[derive(Clone)]
+pub struct Models {
+    /// Finds the one that a name means.
+    pub loader: Loader,
+    /// Looks for those there are.
+    pub lister: Lister,
+    /// Fetches one.
+    pub fetcher: Fetcher,
+}
 
 /// Writes to the configuration. May take its time.
 pub type Keeper = Arc<dyn Fn(&Keepable) -> Result<(), String> + Send + Sync>;
@@ -65,8 +82,9 @@ pub(super) struct Reach {
     pub(super) commands: Sender<Command>,
     pub(super) cancel: Cancel,
     pub(super) counter: Counter,
-    pub(super) loader: Loader,
-    pub(super) lister: Lister,
+    pub(super) models: Models,
+    /// Whether the fetching under way is to end.
+    pub(super) stopped: Arc<AtomicBool>,
     pub(super) keeper: Keeper,
     pub(super) dresser: Dresser,
     pub(super) settler: Settler,
@@ -153,7 +171,7 @@ impl Reach {
 
     /// Looks for a model; it is told as [`Happening::Found`].
     pub(super) fn find(&self, turn: TurnId, name: Option<String>, options: LoadOptions) {
-        let (loader, to) = (Arc::clone(&self.loader), self.to.clone());
+        let (loader, to) = (Arc::clone(&self.models.loader), self.to.clone());
         tokio::spawn(async move {
             let found = spawn_blocking(move || loader(name.as_deref())).await;
             let source = found.unwrap_or_else(|_| {
@@ -220,10 +238,35 @@ impl Reach {
 
     /// Looks for models; they are told as [`Msg::Shelf`].
     pub(super) fn list(&self) {
-        let lister = Arc::clone(&self.lister);
+        let lister = Arc::clone(&self.models.lister);
         let told = |shelf| Happening::Message(Box::new(Msg::Shelf(shelf)));
         let failed = Err("looking for models came to an unexpected end: the log says more".to_owned());
         self.apart(move || told(Ok(lister())), told(failed));
+    }
+
+    /// Fetches a model; what is told of it comes as [`Msg::Fetched`].
+    pub(super) fn download(&mut self, name: String) {
+        // One that was stopped keeps its own, and never hears of this one.
+        self.stopped = Arc::default();
+        let (fetcher, stopped, to) = (
+            Arc::clone(&self.models.fetcher),
+            Arc::clone(&self.stopped),
+            self.to.clone(),
+        );
+        let told = |event| Happening::Message(Box::new(Msg::Fetched(event)));
+        let failed = FetchEvent::Failed("fetching came to an unexpected end: the log says more".to_owned());
+        let work = move || {
+            told(fetcher(&name, &|sight| {
+                let heard = to.send(told(FetchEvent::Under(sight))).is_ok();
+                heard && !stopped.load(Ordering::Relaxed)
+            }))
+        };
+        self.apart(work, told(failed));
+    }
+
+    /// Has what is fetched stop; it says itself when it has.
+    pub(super) fn stop_download(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
     }
 
     /// Reads a theme; it is told as [`Happening::Dressed`].
@@ -260,7 +303,7 @@ impl Reach {
 
     /// Has a model found and examined; what comes of it is told as [`Msg::Examined`].
     pub(super) fn examine(&self, turn: TurnId, name: Option<String>, options: LoadOptions) {
-        let (loader, cancel, to) = (Arc::clone(&self.loader), self.cancel.clone(), self.to.clone());
+        let (loader, cancel, to) = (Arc::clone(&self.models.loader), self.cancel.clone(), self.to.clone());
         let failed = move |words| examine::told(turn, Word::Failed(words));
         let otherwise = failed("the examination came to an unexpected end: the log says more".to_owned());
         let work = move || match loader(name.as_deref()) {

@@ -24,7 +24,7 @@ use crate::store::StoreHandle;
 use super::clipboard::{self, Desktop, Route};
 use super::clock::{Clock, Pace};
 use super::editor::Editor;
-use super::effects::{Dresser, Fresh, Gate, Keeper, Lister, Loader, Reach, Settler, gone, store_gone};
+use super::effects::{Dresser, Fresh, Gate, Keeper, Models, Reach, Settler, gone, store_gone};
 use super::happening::Happening;
 use super::screen::Screen;
 use super::surface::Surface;
@@ -106,10 +106,8 @@ pub struct Parts<S> {
     pub surface: S,
     /// What makes tokens.
     pub engine: EngineHandle,
-    /// Finds models.
-    pub loader: Loader,
-    /// Looks for the models there are.
-    pub lister: Lister,
+    /// How to come to models.
+    pub models: Models,
     /// Writes to the configuration.
     pub keeper: Keeper,
     /// Reads themes.
@@ -151,8 +149,8 @@ impl<S: Surface> Shell<S> {
                 commands: parts.engine.commands,
                 cancel: parts.engine.cancel,
                 counter: parts.engine.counter,
-                loader: parts.loader,
-                lister: parts.lister,
+                models: parts.models,
+                stopped: Arc::default(),
                 keeper: parts.keeper,
                 dresser: parts.dresser,
                 settler: parts.settler,
@@ -507,6 +505,8 @@ impl<S: Surface> Shell<S> {
                     queue.push_back(Msg::Edited(self.screen.draft()));
                 }
                 Effect::ListModels => self.reach.list(),
+                Effect::Download(name) => self.reach.download(name),
+                Effect::StopDownload => self.reach.stop_download(),
                 Effect::Tokenize(text) => self.reach.tokenize(text),
                 Effect::WriteTokens(path, record) => self.reach.write_tokens(path, record),
                 Effect::Examine { turn, name, options } => self.reach.examine(turn, name, options),

@@ -50,7 +50,9 @@ pub use attach::read as read_attachment;
 pub use clipboard::Route;
 pub use clock::{Clock, FRAME};
 pub use editor::{Editor, editor};
-pub use effects::{Dresser, Fresh, Gate, Keeper, Lister, Loader, Settler, at_home, store_gone, ticket_of};
+pub use effects::{
+    Dresser, Fetcher, Fresh, Gate, Keeper, Lister, Loader, Models, Settler, at_home, store_gone, ticket_of,
+};
 pub use event_loop::{Farewell, Parts, Shell};
 pub use examine::words as examine;
 pub use grammar::read_grammar;
@@ -81,10 +83,8 @@ pub struct ChatOptions {
     pub keymap: Keymap,
     /// What makes tokens.
     pub engine: EngineHandle,
-    /// Finds models.
-    pub loader: Loader,
-    /// Writes to the configuration.
-    pub lister: Lister,
+    /// How to come to models.
+    pub models: Models,
     /// Writes to the configuration.
     pub keeper: Keeper,
     /// Reads themes.
@@ -176,8 +176,7 @@ async fn converse(chat: ChatOptions) -> Result<u8, RunError> {
         screen,
         surface,
         engine: chat.engine,
-        loader: chat.loader,
-        lister: chat.lister,
+        models: chat.models,
         keeper: chat.keeper,
         dresser: chat.dresser,
         settler: chat.settler,

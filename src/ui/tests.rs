@@ -13,11 +13,12 @@ use super::*;
 use crate::app::inspector::Walk;
 use crate::app::notice::Level;
 use crate::app::sessions::{SessionList, Typed};
-use crate::app::state::{Engine, Options, Overlay, Phase, ViewInfo};
+use crate::app::state::{Engine, Fetching, Options, Overlay, Phase, ViewInfo};
 use crate::app::tuning::Tuning;
 use crate::app::ward::Word;
 use crate::app::{Action, CommandId, Msg, update};
 use crate::domain::examination::{Check, Finding, Verdict};
+use crate::domain::fetching::Sight;
 use crate::domain::inference::{
     Candidate, Event, Failure, FailureKind, Finish, LoadStep, ModelInfo, Part, PrefillProgress, PromptToken,
     PromptView, Report, Said, Stats, Token, TurnId,
@@ -991,6 +992,21 @@ fn what_is_being_written_has_its_own_marks() {
         let screen = cells(terminal.backend().buffer(), |symbol, _| symbol.to_owned());
         insta::assert_snapshot!(format!("writing_{columns}"), screen);
     }
+}
+
+#[test]
+fn what_is_fetched_is_told_beside_what_the_engine_does() {
+    let mut state = ready();
+    state.fetching = Some(Fetching {
+        name: "ada/condor".to_owned(),
+        sight: Some(Sight {
+            label: "condor-Q4_K_M".to_owned(),
+            done: 300 << 20,
+            total: 1 << 30,
+            rate: 5 << 20,
+        }),
+    });
+    at_every_size("fetching", &state);
 }
 
 #[test]

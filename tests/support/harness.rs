@@ -14,11 +14,12 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use quipu::app::State;
 use quipu::app::state::{Looks, Options};
 use quipu::app::tuning::Tuning;
+use quipu::domain::fetching::{FetchEvent, Sight};
 use quipu::domain::inference::{Failure, ModelSource};
 use quipu::domain::session::Which;
 use quipu::domain::shelf::Shelf;
 use quipu::engine::scripted::{self, Script};
-use quipu::run::{Clock, Farewell, Fresh, Happening, Headless, Loader, Parts, Route, Screen, Shell};
+use quipu::run::{Clock, Farewell, Fresh, Happening, Headless, Loader, Models, Parts, Route, Screen, Shell};
 use quipu::store::{StoreHandle, StoreOptions};
 use quipu::ui::{Keymap, theme};
 use tokio::runtime::{Builder, Runtime};
@@ -107,8 +108,11 @@ impl Harness {
             screen: Screen::new(theme, Keymap::default()),
             surface: Headless::new(80, 24),
             engine: scripted::spawn(Script::parse(script).unwrap()).unwrap(),
-            loader,
-            lister: Arc::new(Shelf::default),
+            models: Models {
+                loader,
+                lister: Arc::new(Shelf::default),
+                fetcher: Arc::new(fetched),
+            },
             keeper: Arc::new(|_| Ok(())),
             dresser: Arc::new(|name| theme::load(name, None)),
             settler: Arc::new(|| {
@@ -277,6 +281,26 @@ impl Harness {
         let path = self.state().conversation.path();
         path.into_iter().map(|message| message.text.as_str()).collect()
     }
+}
+
+/// Fetches nothing, but tells of it; one that is called endless until nobody wants it any more.
+fn fetched(name: &str, tell: &(dyn Fn(Sight) -> bool + Sync)) -> FetchEvent {
+    let sight = Sight {
+        label: name.to_owned(),
+        done: 1 << 20,
+        total: 4 << 20,
+        rate: 1 << 20,
+    };
+    // What is told comes a few times a second from a real one, and must not drown everything else here.
+    let (_open, pace) = std::sync::mpsc::channel::<()>();
+    while tell(sight.clone()) {
+        if !name.ends_with("endless") {
+            let (label, bytes) = (sight.label, sight.total);
+            return FetchEvent::Here { label, bytes };
+        }
+        let _ = pace.recv_timeout(Duration::from_millis(5));
+    }
+    FetchEvent::Stopped
 }
 
 /// The text on a surface, without the blanks at the ends of lines.

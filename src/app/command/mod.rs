@@ -62,6 +62,8 @@ pub enum CommandId {
     Model,
     /// Choose a model.
     Models,
+    /// Fetch a model.
+    Download,
     /// Let go of the model.
     Unload,
     /// Show or change the length of the context.

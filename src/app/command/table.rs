@@ -206,6 +206,14 @@ pub const COMMANDS: &[Command] = &[
         Group::Model,
     ),
     Command::new(
+        CommandId::Download,
+        "download",
+        "REPO[:QUANT]|stop",
+        "fetch a model from the Hugging Face hub while you talk; /model loads it then",
+        Group::Model,
+    )
+    .also(&["pull"]),
+    Command::new(
         CommandId::Unload,
         "unload",
         "",

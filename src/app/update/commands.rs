@@ -9,8 +9,9 @@ use crate::domain::session::Which;
 use CommandId::{Grammar, Preset, SavePreset, Schema, Seed, Set, StopAt, Tune};
 
 use super::{
-    Outcome, Refusal, answer, attach, caught, compact, compare, copy, describe, doctor, escape, find, inspect, model,
-    persona, pick, prompt, replay, sampling, select, session, sessions, shelf, stats, talk, thinking, tune, window,
+    Outcome, Refusal, answer, attach, caught, compact, compare, copy, describe, doctor, download, escape, find,
+    inspect, model, persona, pick, prompt, replay, sampling, select, session, sessions, shelf, stats, talk, thinking,
+    tune, window,
 };
 
 /// Runs a command with these arguments, trimmed.
@@ -49,6 +50,7 @@ pub(super) fn run(state: &mut State, id: CommandId, args: &str) -> Outcome {
         Set | Tune | Preset | SavePreset | Grammar | Schema | Seed | StopAt => draw(state, id, args),
         CommandId::Model => model::command(state, args),
         CommandId::Models => Ok(shelf::open(state)),
+        CommandId::Download => download::command(state, args),
         CommandId::Unload => model::unload(state),
         CommandId::Context => window::reload_with(state, "context", args),
         CommandId::Template => window::reload_with(state, "template", args),

@@ -13,6 +13,7 @@ mod composer;
 mod copy;
 pub mod describe;
 mod doctor;
+mod download;
 mod drafts;
 mod engine;
 mod escape;
@@ -138,6 +139,7 @@ fn decide(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.tuning.presets = presets;
         }
         Msg::Shelf(shelf) => shelf::found(state, shelf),
+        Msg::Fetched(event) => download::told(state, event),
         Msg::Attached(read) => return attach::attached(state, read),
         Msg::EditedOutside(edited) => return composer::edited_outside(state, edited),
         Msg::Counted(revision, tokens) => state.draft.tokens = Some((revision, tokens)),

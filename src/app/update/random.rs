@@ -445,6 +445,8 @@ fn check_effects(state: &State, seen: &mut Seen, effects: &[Effect]) -> Result<(
             | Effect::SetDraft(_)
             | Effect::Fold(_)
             | Effect::ListModels
+            | Effect::Download(_)
+            | Effect::StopDownload
             | Effect::Examine { .. }
             | Effect::WriteTokens(..)
             | Effect::Tokenize(_)

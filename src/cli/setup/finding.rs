@@ -10,13 +10,14 @@ use crate::cli::models::{self as models_of, ModelsArgs};
 #[cfg(feature = "llama")]
 use crate::cli::pull::{self, PullArgs};
 use crate::config::{from_home, home};
+use crate::domain::fetching::FetchEvent;
 use crate::domain::inference::{Failure, FailureKind, ModelSource};
 use crate::domain::shelf::Memory;
 use crate::engine;
 #[cfg(feature = "llama")]
 use crate::models::hub::HubOptions;
 use crate::models::{self, Places, Resolved};
-use crate::run::{Lister, Loader};
+use crate::run::{Fetcher, Lister, Loader};
 use crate::text::sanitize_line;
 
 use super::Setup;
@@ -72,6 +73,14 @@ impl Setup {
         Arc::new(move || models::shelf(&places, memory(local)))
     }
 
+    /// What fetches models for the chat.
+    pub(super) fn fetcher(&self) -> Fetcher {
+        let Some(own) = self.places().own else {
+            return no_fetching(NO_HOME);
+        };
+        fetcher(own)
+    }
+
     /// Does something with the models.
     pub(in crate::cli) fn models(self, task: &ModelsArgs) -> Result<Exit, Stop> {
         #[cfg(feature = "llama")]
@@ -91,14 +100,39 @@ impl Setup {
     pub(in crate::cli) fn pull(self, task: &PullArgs) -> Result<Exit, Stop> {
         self.tell_on_stderr();
         let Some(own) = self.places().own else {
-            let words = "there is no home folder to keep models in: set QUIPU_HOME";
-            return Err(Stop::new(Exit::Usage, words));
+            return Err(Stop::new(Exit::Usage, NO_HOME));
         };
-        let Memory { free, on_cards } = memory(true);
-        let free = free.map(|free| free.saturating_add(on_cards));
-        let options = HubOptions::find(|name| env::var_os(name), home().as_deref());
-        super::runtime()?.block_on(pull::run(task, options, (&own, free), io::stdout()))
+        super::runtime()?.block_on(pull::run(task, hub_options(), (&own, room()), io::stdout()))
     }
+}
+
+const NO_HOME: &str = "there is no home folder to keep models in: set QUIPU_HOME";
+
+/// A fetcher that has nothing to offer but these words.
+fn no_fetching(words: &'static str) -> Fetcher {
+    Arc::new(move |_, _| FetchEvent::Failed(words.to_owned()))
+}
+
+#[cfg(feature = "llama")]
+fn fetcher(own: PathBuf) -> Fetcher {
+    pull::fetcher(hub_options(), own, room)
+}
+
+#[cfg(not(feature = "llama"))]
+fn fetcher(_: PathBuf) -> Fetcher {
+    no_fetching("this quipu was built without llama.cpp, and with that without what fetches models")
+}
+
+#[cfg(feature = "llama")]
+fn hub_options() -> HubOptions {
+    HubOptions::find(|name| env::var_os(name), home().as_deref())
+}
+
+/// Bytes for a model, on graphics cards and beside them, where that is known.
+#[cfg(feature = "llama")]
+fn room() -> Option<u64> {
+    let Memory { free, on_cards } = memory(true);
+    free.map(|free| free.saturating_add(on_cards))
 }
 
 /// The memory that there is, on graphics cards too where llama.cpp is what computes.

@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 use crate::app::inspector::Walk;
 use crate::app::state::{Engine, Overlay, Phase, Running};
 use crate::app::{Action, CommandId, State};
+use crate::domain::fetching::Sight;
 use crate::domain::inference::{LoadStep, rate};
 use crate::ui::keymap::Context;
 use crate::ui::markdown::wrap::columns;
@@ -37,9 +38,9 @@ pub(in crate::ui) fn line(state: &State, look: Look<'_>, width: u16) -> Line<'st
     let first = hints.first().map_or(0, size);
     let right = [Detail::Full, Detail::Speed, Detail::Word]
         .into_iter()
-        .map(|detail| engine(state, look, detail))
+        .map(|detail| doings(state, look, detail))
         .find(|right| room(right) >= first)
-        .unwrap_or_else(|| engine(state, look, Detail::Word));
+        .unwrap_or_else(|| doings(state, look, Detail::Word));
     let room = room(&right);
     let mut spans = Vec::new();
     let mut used = 0;
@@ -141,6 +142,37 @@ fn hints(state: &State) -> &'static [(Action, &'static str)] {
             (Action::Run(CommandId::Sessions), "sessions"),
         ]
     }
+}
+
+/// What is fetched, and what the engine does.
+fn doings(state: &State, look: Look<'_>, detail: Detail) -> Vec<Span<'static>> {
+    let mut spans = Vec::new();
+    if let Some(fetching) = &state.fetching {
+        spans.push(Span::styled("↓ ", look.theme.style(Role::Accent)));
+        let words = coming(fetching.sight.as_ref(), detail) + "  ";
+        spans.push(Span::styled(words, look.theme.style(Role::Dim)));
+    }
+    spans.extend(engine(state, look, detail));
+    spans
+}
+
+/// How far the model is that is being fetched.
+fn coming(sight: Option<&Sight>, detail: Detail) -> String {
+    let Some(sight) = sight else {
+        return "asking".to_owned();
+    };
+    let mut words = if sight.is_checked() {
+        "checking".to_owned()
+    } else {
+        format!("{:.0} %", sight.part() * 100.0)
+    };
+    if detail >= Detail::Full {
+        words = format!("{} {words}", sight.label);
+    }
+    if let Some(left) = sight.left().filter(|_| detail >= Detail::Speed && !sight.is_checked()) {
+        words = format!("{words} · {}/s · {left}", figures::bytes(sight.rate));
+    }
+    words
 }
 
 fn engine(state: &State, look: Look<'_>, detail: Detail) -> Vec<Span<'static>> {
