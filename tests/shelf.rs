@@ -120,6 +120,18 @@ fn only_what_quipu_fetched_is_removed() {
         "the folders of the repository are gone too"
     );
     assert_eq!(said(home.path(), &["models", "list"]).1.lines().count(), 3);
+
+    fs::create_dir_all(own.join("ada/owl")).unwrap();
+    fs::write(own.join("ada/owl/owl-Q8_0.gguf.0123456789ab.part"), [0; 2048]).unwrap();
+    let told = "owl-Q8_0.gguf was broken off after 2.0 KiB: 'quipu pull ada/owl' goes on, 'quipu models rm ada/owl' removes it";
+    let (_, out, _) = said(home.path(), &["models"]);
+    assert!(out.contains(told), "{out}");
+    let (code, out, _) = said(home.path(), &["models", "rm", "ada/owl"]);
+    assert_eq!(
+        (code, out.as_str()),
+        (Some(0), "'ada/owl' is removed, and 2.0 KiB are free again\n")
+    );
+    assert_eq!(fs::read_dir(&own).unwrap().count(), 0);
 }
 
 #[cfg(feature = "llama")]

@@ -12,7 +12,7 @@ use crate::config::from_home;
 use crate::domain::shelf::{Facts, Memory, Origin, Room, Shelf, Shelved};
 use crate::domain::{Bytes, Count};
 use crate::gguf::SplitName;
-use crate::models::{self, Places};
+use crate::models::{self, BrokenOff, Places};
 use crate::text::{aligned, sanitize_line};
 
 use super::exit::{self, Exit, Stop};
@@ -69,10 +69,11 @@ pub(super) fn run(args: &ModelsArgs, places: &Places, memory: Memory, out: impl 
     let text = match &args.deed {
         None | Some(Deed::List) => {
             let shelf = models::shelf(places, memory);
+            let broken = places.own.as_deref().map(models::broken_off).unwrap_or_default();
             if args.json {
-                pretty(&list_json(&shelf))
+                pretty(&list_json(&shelf, &broken))
             } else {
-                list(&shelf)
+                list(&shelf, &broken)
             }
         }
         Some(Deed::Inspect { model }) => {
@@ -87,13 +88,16 @@ pub(super) fn run(args: &ModelsArgs, places: &Places, memory: Memory, out: impl 
         #[cfg(feature = "llama")]
         Some(Deed::Pull(_)) => String::new(),
         Some(Deed::Rm { model }) => {
-            let model = named(model, places, memory)?;
-            let (files, bytes) = remove(&model, places.own.as_deref())?;
+            let removed = match named(model, places, memory) {
+                Ok(model) => remove(&model, places.own.as_deref())?,
+                // What never came whole is no model.
+                Err(stop) => remove_broken(model, places.own.as_deref())?.ok_or(stop)?,
+            };
             if args.json {
-                pretty(&json!({ "removed": files, "bytes": bytes }))
+                pretty(&json!({ "removed": removed.files, "bytes": removed.bytes }))
             } else {
-                let label = sanitize_line(&model.label);
-                format!("'{label}' is removed, and {} are free again\n", Bytes(bytes))
+                let label = sanitize_line(&removed.label);
+                format!("'{label}' is removed, and {} are free again\n", Bytes(removed.bytes))
             }
         }
     };
@@ -112,7 +116,7 @@ fn named(name: &str, places: &Places, memory: Memory) -> Result<Shelved, Stop> {
 }
 
 /// One line for each.
-fn list(shelf: &Shelf) -> String {
+fn list(shelf: &Shelf, broken: &[BrokenOff]) -> String {
     let head = ["MODEL", "QUANT", "SIZE", "PARAMETERS", "CONTEXT", "FITS", "FROM"].map(str::to_owned);
     let mut text = aligned([head].into_iter().chain(shelf.models.iter().map(row)).collect());
     for model in &shelf.models {
@@ -120,6 +124,13 @@ fn list(shelf: &Shelf) -> String {
             // Writing to a String cannot fail.
             let _ = writeln!(text, "\n{}: {}", sanitize_line(&model.label), sanitize_line(why));
         }
+    }
+    for BrokenOff { repo, file, bytes, .. } in broken {
+        let (repo, file, came) = (sanitize_line(repo), sanitize_line(file), Bytes(*bytes));
+        let _ = writeln!(
+            text,
+            "\n{file} was broken off after {came}: 'quipu pull {repo}' goes on, 'quipu models rm {repo}' removes it"
+        );
     }
     text
 }
@@ -240,9 +251,9 @@ fn arithmetic(room: &Room, memory: Memory) -> Vec<(&'static str, String)> {
     vec![("memory", takes), ("fits", fits), ("graphics card", cards)]
 }
 
-fn list_json(shelf: &Shelf) -> Value {
+fn list_json(shelf: &Shelf, broken: &[BrokenOff]) -> Value {
     let models: Vec<_> = shelf.models.iter().map(whole).collect();
-    json!({ "models": models, "memory": shelf.memory })
+    json!({ "models": models, "memory": shelf.memory, "broken_off": broken })
 }
 
 fn whole(model: &Shelved) -> Value {
@@ -256,8 +267,51 @@ fn whole(model: &Shelved) -> Value {
     })
 }
 
-/// Removes the files of a model in quipu's own folder; returns them and how many bytes they had.
-fn remove(model: &Shelved, own: Option<&Path>) -> Result<(Vec<String>, u64), Stop> {
+/// What was removed.
+struct Removed {
+    label: String,
+    files: Vec<String>,
+    bytes: u64,
+}
+
+/// Removes what is called so and never came whole; nothing where nothing is.
+fn remove_broken(name: &str, own: Option<&Path>) -> Result<Option<Removed>, Stop> {
+    let broken = own.map(models::broken_off).unwrap_or_default();
+    let mut removed = Removed {
+        label: name.to_owned(),
+        files: Vec::new(),
+        bytes: 0,
+    };
+    for part in broken.iter().filter(|part| part.is_called(name)) {
+        part.remove().map_err(|error| stuck(&part.path, &error))?;
+        removed.files.push(part.path.display().to_string());
+        removed.bytes += part.bytes;
+        tidy(&part.path, own);
+    }
+    Ok(Some(removed).filter(|removed| !removed.files.is_empty()))
+}
+
+fn stuck(file: &Path, error: &io::Error) -> Stop {
+    let file = file.display().to_string();
+    Stop::new(
+        Exit::Failed,
+        format!("cannot remove '{}': {error}", sanitize_line(&file)),
+    )
+}
+
+/// Removes the folders of a repository of which nothing is left; others are not empty and stay.
+fn tidy(file: &Path, own: Option<&Path>) {
+    let Some(own) = own else { return };
+    let above = file.ancestors().skip(1);
+    for folder in above.take_while(|folder| *folder != own && folder.starts_with(own)) {
+        if fs::remove_dir(folder).is_err() {
+            break;
+        }
+    }
+}
+
+/// Removes the files of a model in quipu's own folder.
+fn remove(model: &Shelved, own: Option<&Path>) -> Result<Removed, Stop> {
     let name = sanitize_line(&model.name);
     let remedy = match model.origin {
         Origin::Own => None,
@@ -271,14 +325,14 @@ fn remove(model: &Shelved, own: Option<&Path>) -> Result<(Vec<String>, u64), Sto
             sanitize_line(&model.label)
         )),
     };
-    let (None, Some(own)) = (&remedy, own) else {
+    if remedy.is_some() || own.is_none() {
         let words = remedy.unwrap_or_else(|| "quipu has no folder of its own here".to_owned());
         let words = format!(
             "quipu removes what it fetched, and not '{}': {words}",
             sanitize_line(&model.label)
         );
         return Err(Stop::new(Exit::Usage, words));
-    };
+    }
     let first = Path::new(&model.name);
     let files = match SplitName::of(first) {
         Some(split) => (1..=split.total).map(|number| split.part(number, first)).collect(),
@@ -291,23 +345,14 @@ fn remove(model: &Shelved, own: Option<&Path>) -> Result<(Vec<String>, u64), Sto
             Ok(()) => bytes += size,
             // A part that is gone already is no reason to keep the others.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => {
-                let file = file.display().to_string();
-                let words = format!("cannot remove '{}': {error}", sanitize_line(&file));
-                return Err(Stop::new(Exit::Failed, words));
-            }
+            Err(error) => return Err(stuck(file, &error)),
         }
     }
-    // The folders of a repository of which nothing is left; others are not empty and stay.
-    for folder in first
-        .ancestors()
-        .skip(1)
-        .take_while(|folder| *folder != own && folder.starts_with(own))
-    {
-        if fs::remove_dir(folder).is_err() {
-            break;
-        }
-    }
+    tidy(first, own);
     let files = files.iter().map(|file| file.display().to_string());
-    Ok((files.collect(), bytes))
+    Ok(Removed {
+        label: model.label.clone(),
+        files: files.collect(),
+        bytes,
+    })
 }

@@ -4,6 +4,7 @@
 //! by the `gguf` room; no other file may be given to llama.cpp. [`locate()`] is for whoever checks a file himself. [`hub`] fetches
 //! others.
 
+mod broken;
 mod builtin;
 mod error;
 mod found;
@@ -18,6 +19,7 @@ mod shelf;
 #[cfg(test)]
 mod tests;
 
+pub use broken::{BrokenOff, broken_off};
 pub use builtin::{BUILT_IN, Unpacked, unpack, unpack_or_temp};
 pub use error::ModelError;
 pub use places::{Places, caches};

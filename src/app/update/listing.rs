@@ -6,7 +6,7 @@ use crate::app::tuning::Tuning;
 use crate::domain::inference::ModelInfo;
 use crate::domain::sampling::{PARAMETERS, Parameter, Sampling};
 use crate::domain::{Bytes, Count, Preset};
-use crate::text::aligned;
+use crate::text::{aligned, sanitize_line};
 
 const STAR: &str = "* ";
 const NO_STAR: &str = "  ";
@@ -97,6 +97,7 @@ pub(super) fn facts(model: &ModelInfo) -> String {
         row("threads", model.threads.to_string()),
         row("gpu layers", model.gpu_layers.to_string()),
         row("chat template", model.template.clone()),
+        row("file", sanitize_line(&model.path.display().to_string()).into_owned()),
         row("fingerprint", model.fingerprint.clone()),
     ];
     if !model.recommended.is_empty() {
@@ -154,6 +155,7 @@ mod tests {
         let model = ModelInfo {
             turn_end: TurnEnd::default(),
             name: "cria".to_owned(),
+            path: "/m/cria.gguf".into(),
             fingerprint: "5e0f".to_owned(),
             architecture: "llama".to_owned(),
             quantization: "Q8_0".to_owned(),
@@ -183,6 +185,7 @@ mod tests {
         threads        4
         gpu layers     0
         chat template  chatml, from the file
+        file           /m/cria.gguf
         fingerprint    5e0f
         recommends     top-k 20
         built in       yes

@@ -1,5 +1,7 @@
 //! The list of models to choose from: opening it, and what is said of each.
 
+use std::path::{Path, PathBuf};
+
 use crate::app::effect::Effect;
 use crate::app::notice::Level;
 use crate::app::picker::{Choice, Pick, Picker};
@@ -26,7 +28,7 @@ pub(super) fn found(state: &mut State, found: Result<Shelf, String>) {
             Shelf::default()
         }
     };
-    let loaded = state.engine.model().map(|_| state.loaded.clone());
+    let loaded = state.engine.model().map(|model| (model.builtin, model.path.clone()));
     let Some(Overlay::Picker(list)) = &mut state.screen.overlay else {
         return;
     };
@@ -34,7 +36,13 @@ pub(super) fn found(state: &mut State, found: Result<Shelf, String>) {
         // Another list was opened since.
         return;
     }
-    let is_loaded = |model: &Shelved| loaded.as_ref().is_some_and(|name| name.as_deref() == Some(&model.name));
+    let is_loaded = |model: &Shelved| {
+        let same = |(builtin, path): &(bool, PathBuf)| match model.origin {
+            Origin::BuiltIn => *builtin,
+            _ => !builtin && *path == Path::new(&model.name),
+        };
+        loaded.as_ref().is_some_and(same)
+    };
     let row = |model: &Shelved| Pick {
         label: model.label.clone(),
         note: note(model, shelf.memory, is_loaded(model)),
@@ -94,6 +102,7 @@ mod tests {
 
     use super::*;
     use crate::app::sessions::Typed;
+    use crate::app::state::Engine;
     use crate::app::update::scene::{act, last_notice, ready, send};
     use crate::app::{Action, Msg, update};
 
@@ -149,7 +158,11 @@ mod tests {
     #[test]
     fn models_are_told_of_and_the_chosen_one_is_loaded() {
         let mut state = ready();
-        state.loaded = Some("/m/condor.gguf".to_owned());
+        // However it was named: what counts is the file.
+        state.loaded = Some("condor".to_owned());
+        if let Engine::Ready(model) = &mut state.engine {
+            model.path = "/m/condor.gguf".into();
+        }
         assert!(send(&mut state, "/models").contains(&Effect::ListModels));
         update(&mut state, Msg::TypedOver(Typed::Text("w".to_owned())));
         update(&mut state, Msg::Shelf(Ok(shelf())));

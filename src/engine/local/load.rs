@@ -304,6 +304,7 @@ fn info(
         turn_end: TurnEnd::default(),
         thinking: ThinkingControls::default(),
         name: sanitize_line(name).into_owned(),
+        path: source.path.clone(),
         fingerprint: String::new(),
         build: String::new(),
         template_digest: String::new(),
