@@ -1,0 +1,1 @@
+"""What cria learns, one module for each kind of skill."""

@@ -1,0 +1,86 @@
+"""Repeating, using and rearranging words of the prompt. The longest of these teach a network to look back at all."""
+
+import random
+
+from common import NOUNS, Talk, Turn, a, any_word, as_typed, filled, made_up
+
+
+def repeated(r: random.Random) -> Talk:
+    words = " ".join(any_word(r) for _ in range(r.choice([1, 2, 3, 4, 6, 9, 14])))
+    user = filled(
+        r,
+        "[Repeat after me|Repeat this|Say this|Say exactly this|Copy this text|Echo this|Write this again|Repeat exactly]: ",
+    )
+    quoted = r.random() < 0.3
+    shown = f'"{words}"' if quoted else words
+    return Talk([Turn(f"{user} {shown}".replace("  ", " "), words, right=lambda got: got.strip(' ."') == words)], key=f"repeat {words}")
+
+
+def long_copy(r: random.Random) -> Talk:
+    """A long list of words that have nothing to do with each other: nothing but looking back helps."""
+    words = [any_word(r) for _ in range(r.randrange(16, 70))]
+    user = filled(r, "[Repeat|Copy|Write again|Say again] [these words|this list|this]: ") + " " + " ".join(words)
+    return Talk([Turn(user.replace("  ", " "), " ".join(words))], tags={"drill"})
+
+
+def named_words(r: random.Random) -> Talk:
+    """Which word came first, last, after another."""
+    words = r.sample(NOUNS, r.randrange(3, 8))
+    kind, at = r.random(), r.randrange(len(words) - 1)
+    if kind < 0.25:
+        ask, value = "[What is the first word?|Which word comes first?|Say the first word.]", words[0]
+    elif kind < 0.5:
+        ask, value = "[What is the last word?|Which word comes last?|Say the last word.]", words[-1]
+    elif kind < 0.8:
+        ask, value = f"[Which word comes after {words[at]}?|What comes after {words[at]}?]", words[at + 1]
+    else:
+        ask, value = f"[Which word comes before {words[at + 1]}?|What comes before {words[at + 1]}?]", words[at]
+    user = filled(r, "[Words|Here are words|A list|Look at these words]:") + " " + ", ".join(words) + ". " + filled(r, ask)
+    return Talk([Turn(user, f"It is {value}.", (f"is {value}.",))], key=f"named {value}")
+
+
+_SENTENCES = [
+    "I saw {w} on the way home.", "There was {w} in the garden this morning.", "She drew {w} in her notebook.",
+    "Nobody had ever seen {w} like that.", "We talked about {w} until late at night.", "He told me a story about {w}.",
+    "I dreamed of {w} last night.", "My neighbour gave me {w} for my birthday.",
+]  # fmt: skip
+
+
+def used(r: random.Random) -> Talk:
+    """A sentence with a given word."""
+    word = r.choice(NOUNS) if r.random() < 0.85 else made_up(r)
+    user = filled(
+        r,
+        f"[Use the word {word} in a sentence.|Write a sentence with the word {word}.|Make a sentence with {word}.|"
+        f'Give me a sentence that contains the word "{word}".|Write one sentence about {a(word)}.]',
+    )
+    answer = r.choice(_SENTENCES).format(w=a(word))
+    return Talk([Turn(as_typed(r, user, (word,)), answer, (word,))], key=f"use {word}")
+
+
+def arranged(r: random.Random) -> Talk:
+    """Words as a list, joined by commas, turned round."""
+    words = r.sample(NOUNS, r.randrange(2, 6))
+    listed = ", ".join(words)
+    kind = r.random()
+    if kind < 0.3:
+        user = filled(r, f"[Make a list of these words|Write these words as a list|Make bullet points of]: {listed}")
+        answer = "\n".join(f"- {word}" for word in words)
+    elif kind < 0.6:
+        user = filled(r, f"[Make a numbered list of|Number these words|Number these]: {listed}")
+        answer = "\n".join(f"{i}. {word}" for i, word in enumerate(words, 1))
+    elif kind < 0.8:
+        user = filled(r, f"[Turn this list round|Write these words in reverse order|Reverse the order of these words]: {listed}")
+        answer = ", ".join(reversed(words))
+    else:
+        user = filled(r, f"[How many words are these|How many words is that|Count these words]: {listed}")
+        answer = f"{len(words)} words."
+    return Talk([Turn(as_typed(r, user, tuple(words)), answer, right=lambda got: got.strip() == answer)], key=f"arrange {words[0]}")
+
+
+def either(r: random.Random) -> Talk:
+    """A choice between what is offered, and yes or no to what was said: short answers that depend on the question."""
+    one, two = any_word(r), any_word(r)
+    user = filled(r, f"[Choose one|Pick one|What do you like better|Which one]: {one} or {two}?")
+    pick = r.choice([one, two])
+    return Talk([Turn(as_typed(r, user, (one, two)), filled(r, f"[I would take {pick}.|{pick}.|I choose {pick}.]"))], key=f"either {one}")

@@ -1,0 +1,62 @@
+"""Small things that people ask a small model: opposites, plurals, days, months, kinds of things, colours, sounds, short programs."""
+
+import random
+
+from common import Talk, Turn, as_typed, filled, table
+
+DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+MONTHS = "January February March April May June July August September October November December".split()
+
+
+def opposite(r: random.Random) -> Talk:
+    one, two = r.sample(r.choice(table("opposites")), 2)
+    ask = r.choice(["What is the opposite of {w}?", "What's the opposite of {w}?", "Opposite of {w}?", "Give me the opposite of {w}.", "Which word is the opposite of {w}?"])
+    return Talk([Turn(as_typed(r, ask.format(w=one)), f"The opposite of {one} is {two}.", (two,))], key=f"opposite {one} {ask}", tags={"fact"})
+
+
+def calendar(r: random.Random) -> Talk:
+    kind, names = r.choice([("day", DAYS), ("month", MONTHS)])
+    i = r.randrange(len(names))
+    after = r.random() < 0.6
+    other = names[(i + (1 if after else -1)) % len(names)]
+    word = "after" if after else "before"
+    ask = r.choice([f"Which {kind} comes {word} {names[i]}?", f"What {kind} is {word} {names[i]}?", f"What comes {word} {names[i]}?", f"Tell me the {kind} {word} {names[i]}."])
+    return Talk([Turn(as_typed(r, ask), f"{word.capitalize()} {names[i]} comes {other}.", (other,))], key=f"calendar {ask}", tags={"fact"})
+
+
+def known(r: random.Random) -> Talk:
+    """Facts with two or more ways to ask each."""
+    row = r.choice(table("known"))
+    answer, need, asks = row[0], row[1], row[2:]
+    ask = r.choice(asks)
+    return Talk([Turn(as_typed(r, ask), answer, (need,))], key=f"known {ask} {r.randrange(8)}", tags={"fact"})
+
+
+def kinds(r: random.Random) -> Talk:
+    kind, *members = r.choice(table("kinds"))
+    if r.random() < 0.55:
+        count = r.randrange(2, min(7, len(members) + 1))
+        words = "one two three four five six seven".split()
+        number = str(count) if r.random() < 0.4 else words[count - 1]
+        chosen = members[:count]
+        ask = filled(r, f"[Name|List|Give me|Tell me|Write down] {number} {kind}.")
+        answer = "\n".join(f"{i}. {member}" for i, member in enumerate(chosen, 1))
+        right = lambda got: len(got.strip().splitlines()) == count and all(m.lower() in got.lower() for m in chosen)
+        return Talk([Turn(as_typed(r, ask), answer, right=right)], key=f"kinds {kind} {count} {ask}")
+    member = r.choice(members)
+    singular = kind.removesuffix("s")
+    ask = filled(r, f"[Name|Tell me|Give me] [a|one] {singular}.") if r.random() < 0.4 else filled(r, f"[Is {member} a {singular}?|Is {member} one of the {kind}?]")
+    if ask.startswith("Is"):
+        return Talk([Turn(as_typed(r, ask), f"Yes, {member} is one of the {kind}.", ("Yes",))], key=f"is {member} {ask}")
+    return Talk([Turn(as_typed(r, ask), f"{members[0]}.", right=lambda got: got.strip(" .") in members)], key=f"one {kind} {ask}")
+
+
+def program(r: random.Random) -> Talk:
+    """A short program from the few that it knows."""
+    language, fence, task, code = r.choice(table("programs"))
+    ask = filled(r, f"[Write|Show me|Give me] [a {language} program that|{language} code that|some {language} that] {task}.")
+    if r.random() < 0.4:
+        verb = task.replace("prints", "print", 1).replace("counts", "count", 1).replace("adds", "add", 1).replace("reads", "read", 1)
+        ask = filled(r, f"[How do I {verb} in {language}?|{verb.capitalize()} in {language}.]")
+    answer = f"```{fence}\n" + code.encode().decode("unicode_escape").replace("\t", "    ") + "\n```"
+    return Talk([Turn(as_typed(r, ask, (language,)), answer, (answer,))], key=f"program {ask}")
