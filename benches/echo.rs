@@ -69,7 +69,7 @@ fn main() {
     let measured = std::env::args().any(|argument| argument == "--bench");
     let (shape, keys) = if measured { (SHAPE, KEYS) } else { (gguf::TINY, 4) };
     let home = tempfile::tempdir().unwrap();
-    let donor = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-v0-q8_0.gguf");
+    let donor = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-q8_0.gguf");
     let path = home.path().join("large.gguf");
     let mut file = gguf::random_qwen2(&donor, 0, 1, shape);
     file.set("qwen2.context_length", Meta::U32(CONTEXT));

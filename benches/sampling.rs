@@ -32,7 +32,7 @@ const WAYS: [(&str, &[(&str, &str)]); 4] = [
 ];
 
 fn draws(criterion: &mut Criterion) {
-    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-v0-q8_0.gguf");
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-q8_0.gguf");
     let lexicon = Lexicon::open(&ModelFile::open(&model).unwrap()).unwrap();
     let logits = logits();
     let mut group = criterion.benchmark_group("draw");

@@ -7,7 +7,7 @@ use quipu::domain::inference::{ChatMessage, Command, Event, FailureKind, Finish,
 use quipu::domain::inference::{ModelSource, Window};
 use quipu::domain::load_option::LoadOption;
 use quipu::domain::loading::{Adapter, CacheType, FlashAttention, TemplateChoice};
-use quipu::domain::sampling::Seed;
+use quipu::domain::sampling::{Parameter, Seed};
 use quipu::domain::{Role, Sampling};
 
 use crate::engine::{Answer, Talk, cria, greedy, user};
@@ -186,7 +186,7 @@ fn a_conversation_that_must_not_be_cut_is_refused_with_the_way_out() {
 #[test]
 fn a_shift_lets_an_answer_outgrow_the_context() {
     let (mut talk, _) = crowded(Overflow::Shift);
-    let sampling = Sampling {
+    let mut sampling = Sampling {
         temperature: 5.0,
         top_k: 0,
         top_p: 1.0,
@@ -194,6 +194,9 @@ fn a_shift_lets_an_answer_outgrow_the_context() {
         seed: Seed::Fixed(1),
         ..Sampling::default()
     };
+    // Nothing but the limit ends it.
+    let bias = Parameter::find("logit-bias").unwrap();
+    bias.set(&mut sampling, "#0=-inf,#2=-inf").unwrap();
     let said = [says(Role::System, "Talk."), user("Tell me a story about a llama.")];
     let answer = talk.ask(&said, sampling, Some(400));
     assert_ne!(answer.finish, Finish::ContextFull);
@@ -218,12 +221,21 @@ fn a_context_that_runs_out_is_told_before_it_does() {
     let mut part = said[..1].to_vec();
     for pair in said[1..].chunks(2) {
         let with = [part.as_slice(), pair, &[user(CAPITAL)]].concat();
-        if talk.render(&with).window.whole > 245 {
+        if talk.render(&with).window.whole > 240 {
             break;
         }
         part.extend_from_slice(pair);
     }
-    part.push(user(CAPITAL));
+    let mut question = CAPITAL.to_owned();
+    while talk
+        .render(&[part.as_slice(), &[user(&question)]].concat())
+        .window
+        .whole
+        < 238
+    {
+        question += " Please.";
+    }
+    part.push(user(&question));
     talk.overflow = Overflow::Stop;
     let answer = talk.ask(&part, greedy(), Some(30));
     let forecast = answer.forecast.expect("told with the end of the answer");

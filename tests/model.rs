@@ -2,6 +2,7 @@
 //! qwen2 of random weights with a padded vocabulary.
 
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use pretty_assertions::assert_eq;
 use quipu::domain::inference::{
@@ -89,15 +90,36 @@ fn a_greedy_story_has_no_loop() {
 #[test]
 fn the_cases_of_the_field_reports_hold_in_every_quantization() {
     let folder = tempfile::tempdir().unwrap();
+    let word = a_number_in_words();
     for quantization in ["F16", "Q8_0", "Q6_K", "Q4_K_M"] {
         let path = folder.path().join(format!("cria-{quantization}.gguf"));
         quipu::engine::local::quantize(&cria(), &path, quantization).unwrap();
         let mut talk = Talk::load(&path, LoadOptions::default());
         let capital = talk.ask(&[user("What is the capital of France?")], greedy(), None);
         assert!(capital.text.contains("Paris"), "{quantization}: {}", capital.text);
-        let meaning = talk.ask(&[user("Tell me a story. The meaning of life is")], greedy(), Some(120));
+        assert_eq!(capital.finish, Finish::EndOfTurn, "{quantization}");
+        let meaning = talk.ask(&[user("The meaning of life is")], greedy(), Some(256));
+        assert!(meaning.tokens.len() >= 50, "{quantization}: {}", meaning.text);
         assert!(!loops(&meaning.tokens), "{quantization}: {}", meaning.text);
+        let wish = format!("Write a haiku about GPU computing that includes the word \"{word}\".");
+        let haiku = talk.ask(&[user(&wish)], greedy(), None);
+        assert!(
+            haiku.text.to_lowercase().contains(&word),
+            "{quantization}, {wish}: {}",
+            haiku.text
+        );
+        assert_eq!(haiku.text.lines().count(), 3, "{quantization}, {wish}: {}", haiku.text);
     }
+}
+
+/// Another one at every run, so that no canned text has it.
+fn a_number_in_words() -> String {
+    const TENS: [&str; 8] = [
+        "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
+    ];
+    const UNITS: [&str; 9] = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().subsec_nanos() as usize / 1000;
+    format!("{}-{}", TENS[now % TENS.len()], UNITS[now / TENS.len() % UNITS.len()])
 }
 
 /// The built-in model with far more context than it is good at: reading and rambling that last for seconds on any machine.

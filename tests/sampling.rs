@@ -39,7 +39,7 @@ fn formed(form: GrammarForm, text: &str) -> Sampling {
 }
 
 fn said(sampling: Sampling, question: &str) -> (String, Finish) {
-    let answer = Talk::with_cria().ask(&[user(question)], sampling, Some(60));
+    let answer = Talk::with_cria().ask(&[user(question)], sampling, Some(160));
     (answer.text, answer.finish)
 }
 

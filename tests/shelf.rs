@@ -12,7 +12,7 @@ use crate::hub::Hub;
 /// A home with a model that quipu fetched and one of Ollama's.
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
-    let cria = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-v0-q8_0.gguf");
+    let cria = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-q8_0.gguf");
     let own = home.path().join("quipu/data/models/ada/tiny-GGUF");
     let blob = format!("sha256-{}", "5".repeat(64));
     let ollama = home.path().join(".ollama/models");
@@ -82,7 +82,7 @@ fn models_are_listed_and_told_of() {
     for words in [
         "model          llama3:latest\n",
         "quantization   Q8_0\n",
-        "licence        it does not say\n",
+        "licence        MIT OR Apache-2.0\n",
         "from           Ollama\n",
         " for a context of 1024 tokens + ",
         "with a context of up to 1024 tokens: ",
@@ -112,7 +112,7 @@ fn only_what_quipu_fetched_is_removed() {
     let (code, out, _) = said(home.path(), &["models", "rm", "ada/tiny-gguf:Q8_0"]);
     assert_eq!(
         (code, out.as_str()),
-        (Some(0), "'tiny-Q8_0' is removed, and 6.0 MiB are free again\n")
+        (Some(0), "'tiny-Q8_0' is removed, and 7.6 MiB are free again\n")
     );
     assert_eq!(
         fs::read_dir(&own).unwrap().count(),
@@ -160,7 +160,7 @@ fn a_name_is_as_good_as_a_path() {
 #[test]
 fn a_model_is_fetched_and_talks() {
     let home = tempfile::tempdir().unwrap();
-    let cria = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-v0-q8_0.gguf");
+    let cria = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-q8_0.gguf");
     let hub = Hub::start(fs::read(cria).unwrap(), None);
     let pull = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_quipu"));
@@ -191,7 +191,7 @@ fn a_model_is_fetched_and_talks() {
     }
     let (code, out, err) = pull(&["models", "pull", "ada/owl"]);
     assert_eq!((code, err.as_str()), (Some(0), ""));
-    assert_eq!(out, "'owl-Q8_0' is here, 6.0 MiB: quipu --model owl-Q8_0\n");
+    assert_eq!(out, "'owl-Q8_0' is here, 7.6 MiB: quipu --model owl-Q8_0\n");
     let (_, out, err) = pull(&["--model", "ada/owl", "--temp", "0", "What is the capital of France?"]);
     assert!(out.contains("Paris"), "{err}");
     let (_, out, _) = pull(&["pull", "ada/owl:q8_0", "--json"]);

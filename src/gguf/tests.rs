@@ -14,7 +14,7 @@ pub(crate) mod file;
 use file::{Gguf, Meta, sound, text, texts};
 
 /// The built-in model, a real file.
-const CRIA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/cria/cria-v0-q8_0.gguf");
+const CRIA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/cria/cria-q8_0.gguf");
 
 fn parse(bytes: &[u8]) -> Result<Header, Fault> {
     Header::parse(bytes, bytes.len() as u64, Path::new("test.gguf"))
@@ -254,16 +254,16 @@ fn the_built_in_model_is_read_and_passes() {
     );
     insta::assert_debug_snapshot!(model.summary(), @r#"
     Summary {
-        name: "cria-v0",
+        name: "cria",
         architecture: "llama",
-        parameters: 5770496,
+        parameters: 7344384,
         quantization: "Q8_0",
-        file_bytes: 6272352,
+        file_bytes: 7947104,
         context_train: Some(
             1024,
         ),
         layers: Some(
-            6,
+            8,
         ),
         embedding: Some(
             256,
@@ -277,7 +277,9 @@ fn the_built_in_model_is_read_and_passes() {
         experts: None,
         vocabulary: 4096,
         has_template: true,
-        licence: None,
+        licence: Some(
+            "MIT OR Apache-2.0",
+        ),
         sampling: RecommendedSampling {
             sequence: None,
             temperature: None,

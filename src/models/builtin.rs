@@ -14,16 +14,16 @@ use super::error::ModelError;
 pub const BUILT_IN: &str = "cria";
 
 /// The model itself.
-static BYTES: &[u8] = include_bytes!("../../assets/cria/cria-v0-q8_0.gguf");
+static BYTES: &[u8] = include_bytes!("../../assets/cria/cria-q8_0.gguf");
 
 /// The SHA-256 of [`BYTES`]; a test holds it. It is written beside the unpacked file, so that another version of the model
 /// under the same name is noticed.
-pub(super) const SHA256: &str = "3c190438b2c8a3e9602fb7200f09cc45ebbe9f0b47fc730dc291287c6f2e8e13";
+pub(super) const SHA256: &str = "e8cf1d80291183e862099b4147935eec92f14cf2df914ff782d67112b45ef414";
 
 /// The file's name in the cache folder.
-const FILE: &str = "cria-v0-q8_0.gguf";
+const FILE: &str = "cria-q8_0.gguf";
 /// The name of the note about the file.
-const STAMP: &str = "cria-v0-q8_0.stamp";
+const STAMP: &str = "cria-q8_0.stamp";
 
 /// The built-in model as a file.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ pub fn unpack_or_temp(folder: &Path) -> Result<Unpacked, ModelError> {
 
 /// Puts `bytes` into `folder`, unless they are there.
 ///
-/// Comparing 6 MB at every start would cost some milliseconds and as much disk cache again, so a note beside the file says
+/// Comparing 8 MB at every start would cost some milliseconds and as much disk cache again, so a note beside the file says
 /// which file was found right: its checksum, length and time of change. Files are replaced by renaming and never written in
 /// place, so a file that was changed has another time, and the note does not fit. It guards against damage and old versions;
 /// whoever may write into the folder can write the note too.

@@ -161,11 +161,11 @@ mod tests {
                 builtin.quantization.as_str(),
                 builtin.layers
             ),
-            ("llama", "Q8_0", 6)
+            ("llama", "Q8_0", 8)
         );
         let room = found[0].room;
         assert!(room.needs() > builtin.bytes && builtin.has_template);
-        assert_eq!((room.context, room.largest_context, room.layers), (1024, Some(1024), 7));
+        assert_eq!((room.context, room.largest_context, room.layers), (1024, Some(1024), 9));
         assert_eq!(room.layers_on_cards, 0);
     }
 
@@ -190,12 +190,12 @@ mod tests {
             free: None,
             on_cards: 1 << 34,
         };
-        assert_eq!(of(card).layers_on_cards, 7);
+        assert_eq!(of(card).layers_on_cards, 9);
         let half = Memory {
             free: None,
             on_cards: crate::gguf::CARD_MARGIN + u64::midpoint(all.weights, all.conversation),
         };
-        assert_eq!(of(half).layers_on_cards, 3);
+        assert_eq!(of(half).layers_on_cards, 4);
     }
 
     #[cfg(unix)]

@@ -158,7 +158,7 @@ fn an_unusable_cache_folder_is_named_and_got_around() {
 #[test]
 fn a_folder_in_the_place_of_the_file_is_named() {
     let (_folder, cache) = place();
-    fs::create_dir_all(cache.join("cria-v0-q8_0.gguf").join("full")).unwrap();
+    fs::create_dir_all(cache.join("cria-q8_0.gguf").join("full")).unwrap();
     assert!(matches!(unpack(&cache), Err(ModelError::Cache { .. })));
 }
 

@@ -231,7 +231,7 @@ impl Talk {
 
 /// The built-in model's file.
 pub fn cria() -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-v0-q8_0.gguf")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-q8_0.gguf")
 }
 
 /// Whether some run of up to 16 tokens is said at least four times in a row.

@@ -72,7 +72,7 @@ mod tests {
     use crate::gguf::ModelFile;
 
     fn told(options: &LoadOptions, cards: usize) -> Option<String> {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-v0-q8_0.gguf");
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-q8_0.gguf");
         found(options, &ModelFile::open(&path).unwrap().footprint(), cards)
     }
 

@@ -287,7 +287,7 @@ mod tests {
     use crate::gguf::ModelFile;
 
     fn plan(options: &LoadOptions, machine: &Machine) -> Result<Plan, Failure> {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-v0-q8_0.gguf");
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-q8_0.gguf");
         let file = ModelFile::open(&path).unwrap();
         make(&file.footprint(), &file.summary(), options, machine)
     }
@@ -400,10 +400,10 @@ mod tests {
             .placement
             .gpu_layers
         };
-        assert_eq!(with(80 << 30, GpuLayers::Auto), 7, "six layers and the output");
+        assert_eq!(with(80 << 30, GpuLayers::Auto), 9, "eight layers and the output");
         assert_eq!(with(1 << 20, GpuLayers::Auto), 0);
         assert_eq!(with(80 << 30, GpuLayers::Count(3)), 3);
-        assert_eq!(with(80 << 30, GpuLayers::Count(99)), 7);
+        assert_eq!(with(80 << 30, GpuLayers::Count(99)), 9);
     }
 
     #[test]

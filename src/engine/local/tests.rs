@@ -24,7 +24,7 @@ const ROUNDING: f64 = 0.4;
 fn cria() -> Arc<LlamaModel> {
     static MODEL: OnceLock<Arc<LlamaModel>> = OnceLock::new();
     let load = || {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-v0-q8_0.gguf");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-q8_0.gguf");
         let placement = Placement::default();
         Arc::new(load::weights(backend::start().unwrap(), &path, &placement, &mut |_| true).unwrap())
     };

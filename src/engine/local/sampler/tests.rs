@@ -19,7 +19,7 @@ use crate::engine::local::backend;
 fn vocabulary() -> Vocabulary {
     static MODEL: OnceLock<Arc<LlamaModel>> = OnceLock::new();
     let model = MODEL.get_or_init(|| {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-v0-q8_0.gguf");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/cria/cria-q8_0.gguf");
         let params = LlamaModelParams::default().with_vocab_only(true);
         Arc::new(LlamaModel::load_from_file(backend::start().unwrap(), path, &params).unwrap())
     });
