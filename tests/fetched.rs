@@ -96,7 +96,7 @@ fn a_model_is_fetched_while_one_talks() {
     chat.until_shown("'ada/condor' is here, 4.0 MiB: /model ada/condor loads it");
     // One that never ends shows how far it is, lets one talk, and can be stopped.
     chat.press("/download ada/endless<enter>");
-    chat.until_shown("↓ ada/endless 25 % · 1 MiB/s · 3 s");
+    chat.until_shown("↓ ada/endless 25 % · 1.0 MiB/s · 3 s");
     chat.press("Hi<enter>");
     chat.until_said(|text| text == "Hello.").shows("↓ ");
     chat.press("/download stop<enter>");

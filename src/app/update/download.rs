@@ -15,7 +15,11 @@ pub(super) fn command(state: &mut State, args: &str) -> Outcome {
             let words = "which model? /download OWNER/REPO or OWNER/REPO:QUANT, as the Hugging Face hub names it";
             Err(Refusal::new(Level::Info, words))
         }
-        ("", Some(fetching)) => Err(Refusal::new(Level::Info, how_far(fetching))),
+        ("", Some(fetching)) => {
+            let words = how_far(fetching);
+            state.tell(Level::Info, words);
+            Ok(Vec::new())
+        }
         ("stop", None) => Err(Refusal::new(Level::Info, "nothing is being fetched")),
         ("stop", Some(_)) => Ok(vec![Effect::StopDownload]),
         (_, Some(fetching)) => {

@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 use crate::app::inspector::Walk;
 use crate::app::state::{Engine, Overlay, Phase, Running};
 use crate::app::{Action, CommandId, State};
+use crate::domain::Bytes;
 use crate::domain::fetching::Sight;
 use crate::domain::inference::{LoadStep, rate};
 use crate::ui::keymap::Context;
@@ -170,7 +171,7 @@ fn coming(sight: Option<&Sight>, detail: Detail) -> String {
         words = format!("{} {words}", sight.label);
     }
     if let Some(left) = sight.left().filter(|_| detail >= Detail::Speed && !sight.is_checked()) {
-        words = format!("{words} · {}/s · {left}", figures::bytes(sight.rate));
+        words = format!("{words} · {}/s · {left}", Bytes(sight.rate));
     }
     words
 }
