@@ -113,16 +113,17 @@ fn said(error: &HubError) -> String {
     sanitize_line(&error.to_string()).into_owned()
 }
 
-/// What fetches models for the chat into `own`; `free` says how many bytes of memory there are for one.
+/// What fetches models for the chat into `own`; `free` says how many bytes of memory there are for one. Nothing is asked for, and no
+/// token read, before somebody wants a model.
 pub(super) fn fetcher(
-    options: HubOptions,
+    options: impl Fn() -> HubOptions + Send + Sync + 'static,
     own: PathBuf,
     free: impl Fn() -> Option<u64> + Send + Sync + 'static,
 ) -> Fetcher {
     Arc::new(move |name, tell| {
         let order = Order {
             name: name.to_owned(),
-            hub: Hub::new(options.clone()),
+            hub: Hub::new(options()),
             own: own.clone(),
             free: free(),
         };

@@ -5,7 +5,7 @@ use std::fmt;
 /// How far it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sight {
-    /// What is fetched, as `OWNER/REPO:QUANT`.
+    /// What the model is called that is fetched: by this name it can be loaded when it is here.
     pub label: String,
     /// Bytes that are there, those of earlier times among them.
     pub done: u64,
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn it_is_told_how_far_and_how_long() {
         let sight = |done, total, rate| Sight {
-            label: "ada/condor:Q4_K_M".to_owned(),
+            label: "condor-Q4_K_M".to_owned(),
             done,
             total,
             rate,

@@ -7,6 +7,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::named::repo_and_tag;
+
+/// How the name of a part ends.
+const ENDING: &str = ".part";
+
 /// What there is of a file that did not come whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BrokenOff {
@@ -23,10 +28,10 @@ pub struct BrokenOff {
 impl BrokenOff {
     /// Whether a person may mean it by `name`: the repository, with a quantization too, or the file.
     pub fn is_called(&self, name: &str) -> bool {
-        let (repo, quant) = name.split_once(':').unwrap_or((name, ""));
-        let file = self.file.to_lowercase();
-        let whole = file == name.to_lowercase() || file.strip_suffix(".gguf") == Some(&name.to_lowercase());
-        whole || (self.repo.eq_ignore_ascii_case(repo) && file.contains(&quant.to_lowercase()))
+        let (wanted, file) = (name.to_lowercase(), self.file.to_lowercase());
+        let (repo, tag) = repo_and_tag(&wanted);
+        let of_repo = self.repo.to_lowercase() == repo && tag.is_none_or(|tag| file.contains(tag));
+        of_repo || file == wanted || file.strip_suffix(".gguf") == Some(&wanted)
     }
 
     /// Removes it; not while another quipu fetches it.
@@ -52,9 +57,14 @@ pub fn broken_off(own: &Path) -> Vec<BrokenOff> {
     found
 }
 
+/// The name of the part in which a version of a file grows.
+#[cfg(any(feature = "llama", test))]
+pub(super) fn part_name(file: &str, version: &str) -> String {
+    format!("{file}.{version}{ENDING}")
+}
+
 fn of(own: &Path, repo: &Path, path: PathBuf) -> Option<BrokenOff> {
-    // NAME.gguf.VERSION.part
-    let name = path.file_name()?.to_str()?.strip_suffix(".part")?;
+    let name = path.file_name()?.to_str()?.strip_suffix(ENDING)?;
     let (file, _) = name.rsplit_once('.')?;
     Some(BrokenOff {
         repo: repo.strip_prefix(own).ok()?.to_str()?.to_owned(),
@@ -75,7 +85,7 @@ mod tests {
         let own = tempfile::tempdir().unwrap();
         let folder = own.path().join("ada/owl-GGUF");
         fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("owl-Q8_0.gguf.0123456789ab.part"), "GGUF").unwrap();
+        fs::write(folder.join(part_name("owl-Q8_0.gguf", "0123456789ab")), "GGUF").unwrap();
         fs::write(folder.join("owl-Q4_K_M.gguf"), "whole").unwrap();
         let found = broken_off(own.path());
         let [part] = found.as_slice() else {

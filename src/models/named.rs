@@ -42,12 +42,17 @@ pub(super) fn most_alike(name: &str, names: impl Iterator<Item = (String, String
     alike.into_iter().take(ALIKE_MAX).map(|(_, said)| said).collect()
 }
 
+/// `OWNER/REPO` and `QUANT`, where a name is both; else all of it.
+pub(super) fn repo_and_tag(name: &str) -> (&str, Option<&str>) {
+    match name.rsplit_once(':') {
+        Some((repo, tag)) if repo.contains('/') => (repo, Some(tag)),
+        _ => (name, None),
+    }
+}
+
 fn pick(name: &str, all: &[Found]) -> Result<Option<PathBuf>, ModelError> {
     let wanted = name.to_lowercase();
-    let (repo, tag) = match wanted.rsplit_once(':') {
-        Some((repo, tag)) if repo.contains('/') => (repo, Some(tag)),
-        _ => (wanted.as_str(), None),
-    };
+    let (repo, tag) = repo_and_tag(&wanted);
     // The most exact reading that means anything counts.
     let of_repo = |found: &Found| found.repo.as_ref().is_some_and(|of| of.to_lowercase() == repo);
     let readings: [&dyn Fn(&Found) -> bool; 4] = [

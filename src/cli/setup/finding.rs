@@ -115,7 +115,7 @@ fn no_fetching(words: &'static str) -> Fetcher {
 
 #[cfg(feature = "llama")]
 fn fetcher(own: PathBuf) -> Fetcher {
-    pull::fetcher(hub_options(), own, room)
+    pull::fetcher(hub_options, own, room)
 }
 
 #[cfg(not(feature = "llama"))]

@@ -15,6 +15,8 @@ use ureq::http::{Response, StatusCode};
 
 use crate::gguf::hexadecimal;
 
+use crate::models::broken::part_name;
+
 use super::{Choice, Hub, HubError, Listing, RemoteFile};
 
 /// Files that are fetched at once.
@@ -196,8 +198,7 @@ impl One<'_> {
     fn part(&self) -> PathBuf {
         let version = self.file.sha256.as_deref().unwrap_or(&self.listing.revision);
         let version: String = version.chars().take(12).collect();
-        self.target
-            .with_file_name(format!("{}.{version}.part", name(self.file)))
+        self.target.with_file_name(part_name(name(self.file), &version))
     }
 
     /// Begins anew: what is there is of no use.
