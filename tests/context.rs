@@ -322,7 +322,7 @@ fn a_lora_changes_what_is_said_as_much_as_its_scale() {
 #[test]
 fn a_control_vector_steers_and_a_wrong_one_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let right = written(folder.path(), "right.gguf", &shapes::control_vector(CRIA_WIDTH, 100.0));
+    let right = written(folder.path(), "right.gguf", &shapes::control_vector(CRIA_WIDTH, 1000.0));
     let wrong = written(
         folder.path(),
         "wrong.gguf",

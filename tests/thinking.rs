@@ -84,7 +84,11 @@ fn a_command_ends_the_thinking_of_its_own_turn_only() {
             engine.commands.send(Command::EndThinking { turn }).unwrap();
         }
     });
-    assert_eq!((late.text.as_str(), late.stats.thinking_tokens), ("", 20));
+    assert!(late.stats.generated > 3, "{late:?}");
+    assert_eq!(
+        (late.text.as_str(), late.stats.thinking_tokens),
+        ("", late.stats.generated)
+    );
 }
 
 #[test]

@@ -258,7 +258,7 @@ fn the_built_in_model_is_read_and_passes() {
         architecture: "llama",
         parameters: 7344384,
         quantization: "Q8_0",
-        file_bytes: 7947104,
+        file_bytes: 7942976,
         context_train: Some(
             1024,
         ),

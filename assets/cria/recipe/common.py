@@ -51,11 +51,23 @@ class Talk:
     """A conversation; the last turn is the one that an evaluation asks and judges."""
 
     turns: list[Turn]
+    # What it asks, and of what; without one, it is never held out.
     key: str = ""
     system: str = ""
     # Texts that are no conversation are learned as they are, without a template.
     plain: str = ""
-    tags: set[str] = field(default_factory=set)
+    # Keys of what else is in it: it is no part of the corpus where one of them is held out.
+    also: set[str] = field(default_factory=set)
+    # Whether its last answer is a fact that one word can give.
+    fact: bool = False
+    # Whether it stands alone, without other talk before it.
+    drill: bool = False
+
+    def fits(self, held: bool) -> bool:
+        """Whether it may be asked in the evaluation, or else be learned."""
+        if held:
+            return not self.key or held_out(self.key)
+        return not any(held_out(key) for key in {self.key, *self.also} if key)
 
 
 def table(name: str) -> list[list[str]]:

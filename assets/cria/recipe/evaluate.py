@@ -16,6 +16,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Callable
 
 from common import Talk, Turn, spelled
 from corpus import of_skill
@@ -29,6 +30,27 @@ class Row:
     skills: tuple[str, ...]
     count: int = 100
     goal: float | None = None
+    # Makes cases of its own, which need not be held out.
+    make: Callable[[random.Random], Talk] | None = None
+
+    def cases(self, part: float) -> list[Talk]:
+        """So many different cases, the same at every call; fewer only where there are no more."""
+        r = random.Random(self.title)
+        talks: dict[str, Talk] = {}
+        wanted = max(1, int(self.count * part))
+        for i in range(200 * wanted):
+            if len(talks) == wanted:
+                break
+            talk = self.make(r) if self.make else of_skill(r, self.skills[i % len(self.skills)], held=True)
+            talks.setdefault(repr([talk.system, *(turn.user for turn in talk.turns)]), talk)
+        return list(talks.values())
+
+
+def field_report(r: random.Random) -> Talk:
+    """A haiku about GPU computing with a number in words, which may have been trained on."""
+    word = spelled(r.randrange(100))
+    user = f'Write a haiku about GPU computing that includes the word "{word}".'
+    return Talk([Turn(user, "", (word,), lambda got: word in got.lower() and len(got.splitlines()) == 3)])
 
 
 ROWS = [
@@ -43,6 +65,7 @@ ROWS = [
     Row("quipu's commands and keys", ("what does", "which command", "which key", "no such command"), 200, 0.97),
     Row("quipu's words", ("concept",)),
     Row("haiku with the asked word", ("haiku",), 200, 0.90),
+    Row("haiku about GPU computing with a number", (), 50, None, field_report),
     Row("arithmetic to 100", ("arithmetic",), 200, 0.90),
     Row("comparing numbers", ("compare",)),
     Row("counting up and down", ("counting", "neighbour")),
@@ -114,28 +137,6 @@ class Quipu:
         return Asked(talk, answer, talk.turns[-1].judge(answer.strip()), ended, loops(answer))
 
 
-def cases(row: Row, r: random.Random) -> list[Talk]:
-    """Held-out cases of a row; every country is asked for where there are enough."""
-    talks, seen = [], set()
-    while len(talks) < row.count:
-        talk = of_skill(r, row.skills[len(talks) % len(row.skills)], held=True)
-        words = repr([talk.system, *(turn.user for turn in talk.turns)])
-        if words not in seen or len(seen) > 50 * row.count:
-            talks.append(talk)
-        seen.add(words)
-    return talks
-
-
-def random_haiku(r: random.Random, count: int) -> list[Talk]:
-    """The case of the field reports: a haiku about GPU computing with a number in words."""
-    talks = []
-    for _ in range(count):
-        word = spelled(r.randrange(100))
-        user = f'Write a haiku about GPU computing that includes the word "{word}".'
-        talks.append(Talk([Turn(user, "", (word,), lambda got, word=word: word in got.lower() and len(got.splitlines()) == 3)]))
-    return talks
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quipu", type=Path, required=True)
@@ -153,10 +154,7 @@ def main() -> None:
         quipu = Quipu(args.quipu.resolve(), args.model.resolve(), args.sampled, home)
         number = 0
         for row in rows:
-            r = random.Random(row.title)
-            talks = cases(Row(row.title, row.skills, max(1, int(row.count * args.part)), row.goal), r)
-            if row.title.startswith("haiku"):
-                talks += random_haiku(r, max(1, int(50 * args.part)))
+            talks = row.cases(args.part)
             # Two of the same folder are never asked at once.
             numbers = range(number, number + len(talks))
             number += len(talks)

@@ -35,6 +35,26 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     return torch.stack((even * cos - odd * sin, even * sin + odd * cos), -1).flatten(-2)
 
 
+# Places that look back together.
+BLOCK = 128
+
+
+def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """What each place takes from those up to itself; all are [batch, heads, places, head].
+
+    Written out in blocks, which leaves out most of what comes later: on a processor the backward pass of PyTorch's fused attention takes longer
+    than all the rest of the network.
+    """
+    taken = []
+    for start in range(0, q.shape[-2], BLOCK):
+        rows = q[..., start : start + BLOCK, :]
+        end = start + rows.shape[-2]
+        weights = (rows @ k[..., :end, :].mT) * q.shape[-1] ** -0.5
+        later = torch.ones(end - start, end, dtype=torch.bool).triu(start + 1)
+        taken.append(weights.masked_fill(later, float("-inf")).softmax(-1, dtype=torch.float32).to(v.dtype) @ v[..., :end, :])
+    return torch.cat(taken, -2)
+
+
 class Layer(nn.Module):
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -61,7 +81,7 @@ class Layer(nn.Module):
         k = rotate(k.view(batch, places, s.kv_heads, s.head).transpose(1, 2), cos, sin).to(v.dtype)
         v = v.view(batch, places, s.kv_heads, s.head).transpose(1, 2)
         shared = s.heads // s.kv_heads
-        a = F.scaled_dot_product_attention(q, k.repeat_interleave(shared, 1), v.repeat_interleave(shared, 1), is_causal=True)
+        a = attention(q, k.repeat_interleave(shared, 1), v.repeat_interleave(shared, 1))
         x = x + F.linear(a.transpose(1, 2).reshape(batch, places, width), self.output)
         h = F.rms_norm(x, (width,), self.feed_forward_norm, s.epsilon)
         gate, up = F.linear(h, torch.cat((self.gate, self.up))).chunk(2, -1)

@@ -24,8 +24,9 @@ from corpus import conversation, pieces
 from model import Cria, Shape
 
 # Conversations are padded to one of these lengths: few shapes, so that the compiler has few to compile.
-LENGTHS = [64, 128, 192, 256, 384, 512, 768, 1024]
-PLACES = 8192
+LENGTHS = [48, 64, 96, 128, 192, 256, 384, 512, 1024]
+# How many places a step takes.
+PLACES = 4096
 SAVED_EVERY = 240.0
 
 
@@ -106,7 +107,8 @@ class Muon:
                 matrix.grad = None
 
 
-# The part of the training in which the learning rate stays high.
+# The parts of the training in which there is more to copy, and in which the learning rate stays high.
+EARLY = 0.28
 PLATEAU = 0.4
 
 
@@ -118,16 +120,20 @@ def rate_at(part: float, step: int) -> float:
     return rise * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * (part - PLATEAU) / (1 - PLATEAU))))
 
 
-def main() -> None:
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tokenizer", required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--million", type=float, required=True, help="places to train on, padding included")
     parser.add_argument("--from", dest="start", type=Path, help="a GGUF file of cria whose weights to start from")
-    parser.add_argument("--rate", type=float, default=0.02, help="Muon's; AdamW's is 0.15 of it")
+    parser.add_argument("--rate", type=float, default=0.016, help="Muon's; AdamW's is 0.15 of it")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--eager", action="store_true", help="without the compiler")
-    args = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    args = arguments()
     torch.manual_seed(args.seed)
     torch.set_flush_denormal(True)
     args.out.mkdir(parents=True, exist_ok=True)
@@ -147,10 +153,12 @@ def main() -> None:
         step, seen = kept["step"], kept["seen"]
     elif args.start:
         model.load_state_dict(export.read(args.start))
+    # Each length is a shape of its own to the compiler.
+    torch._dynamo.config.recompile_limit = 2 * len(LENGTHS)
     hidden = model.hidden if args.eager else torch.compile(model.hidden, dynamic=False)
     # A run that goes on sees other conversations than before.
     total = args.million * 1e6
-    feed = batches(tokenizer, random.Random(f"{args.seed} {step}"), lambda: not args.start and seen / total < PLATEAU)
+    feed = batches(tokenizer, random.Random(f"{args.seed} {step}"), lambda: not args.start and seen / total < EARLY)
 
     def save() -> None:
         state = {"model": model.state_dict(), "adam": adam.state_dict(), "muon": muon.momenta, "step": step, "seen": seen}

@@ -20,7 +20,7 @@ def long_copy(r: random.Random) -> Talk:
     """A long list of words that have nothing to do with each other: nothing but looking back helps."""
     words = [any_word(r) for _ in range(r.randrange(16, 70))]
     user = filled(r, "[Repeat|Copy|Write again|Say again] [these words|this list|this]: ") + " " + " ".join(words)
-    return Talk([Turn(user.replace("  ", " "), " ".join(words))], tags={"drill"})
+    return Talk([Turn(user.replace("  ", " "), " ".join(words))], drill=True)
 
 
 def named_words(r: random.Random) -> Talk:

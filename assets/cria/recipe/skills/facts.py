@@ -11,7 +11,7 @@ MONTHS = "January February March April May June July August September October No
 def opposite(r: random.Random) -> Talk:
     one, two = r.sample(r.choice(table("opposites")), 2)
     ask = r.choice(["What is the opposite of {w}?", "What's the opposite of {w}?", "Opposite of {w}?", "Give me the opposite of {w}.", "Which word is the opposite of {w}?"])
-    return Talk([Turn(as_typed(r, ask.format(w=one)), f"The opposite of {one} is {two}.", (two,))], key=f"opposite {one} {ask}", tags={"fact"})
+    return Talk([Turn(as_typed(r, ask.format(w=one)), f"The opposite of {one} is {two}.", (two,))], key=f"opposite {one} {ask}", fact=True)
 
 
 def calendar(r: random.Random) -> Talk:
@@ -21,7 +21,7 @@ def calendar(r: random.Random) -> Talk:
     other = names[(i + (1 if after else -1)) % len(names)]
     word = "after" if after else "before"
     ask = r.choice([f"Which {kind} comes {word} {names[i]}?", f"What {kind} is {word} {names[i]}?", f"What comes {word} {names[i]}?", f"Tell me the {kind} {word} {names[i]}."])
-    return Talk([Turn(as_typed(r, ask), f"{word.capitalize()} {names[i]} comes {other}.", (other,))], key=f"calendar {ask}", tags={"fact"})
+    return Talk([Turn(as_typed(r, ask), f"{word.capitalize()} {names[i]} comes {other}.", (other,))], key=f"calendar {ask}", fact=True)
 
 
 def known(r: random.Random) -> Talk:
@@ -29,7 +29,7 @@ def known(r: random.Random) -> Talk:
     row = r.choice(table("known"))
     answer, need, asks = row[0], row[1], row[2:]
     ask = r.choice(asks)
-    return Talk([Turn(as_typed(r, ask), answer, (need,))], key=f"known {ask} {r.randrange(8)}", tags={"fact"})
+    return Talk([Turn(as_typed(r, ask), answer, (need,))], key=f"known {ask} {r.randrange(8)}", fact=True)
 
 
 def kinds(r: random.Random) -> Talk:

@@ -54,7 +54,7 @@ def _ask(r: random.Random, what: str) -> Talk:
     ask = r.choice(asks)
     answer = r.choice(answers).format(c=country, C=_named(country), v=value).replace("..", ".")
     user = as_typed(r, _named(ask.format(c=country)))
-    return Talk([Turn(user, answer, (value,))], key=f"{what} {country} {ask}", tags={"fact"})
+    return Talk([Turn(user, answer, (value,))], key=f"{what} {country} {ask}", fact=True)
 
 
 def capital(r: random.Random) -> Talk:
@@ -78,7 +78,7 @@ def country_of(r: random.Random) -> Talk:
     else:
         answer = f"The country with the capital {city} is {country}."
     bare = country.removeprefix("the ")
-    return Talk([Turn(as_typed(r, ask.format(v=city)), answer, (bare,))], key=f"of {city} {ask}", tags={"fact"})
+    return Talk([Turn(as_typed(r, ask.format(v=city)), answer, (bare,))], key=f"of {city} {ask}", fact=True)
 
 
 def several_capitals(r: random.Random) -> Talk:

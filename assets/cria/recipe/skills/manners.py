@@ -29,7 +29,7 @@ def identity(r: random.Random) -> Talk:
         ]
     )  # fmt: skip
     ask = filled(r, asks)
-    return Talk([Turn(as_typed(r, ask), answer, (answer[:20],))], key=f"who {ask} {r.randrange(8)}", tags={"self"})
+    return Talk([Turn(as_typed(r, ask), answer, (answer[:20],))], key=f"who {ask} {r.randrange(8)}")
 
 
 def small_talk(r: random.Random) -> Talk:
@@ -64,7 +64,7 @@ def small_talk(r: random.Random) -> Talk:
     answer = r.choice(answers)
     rights = {text.lower() for text in answers}
     user = as_typed(r, ask + r.choice(["", "", "!", "."]) if ask[-1] != "?" else ask)
-    return Talk([Turn(user, answer, right=lambda got: got.strip().lower() in rights)], key=f"talk {ask} {r.randrange(8)}", tags={"chat"})
+    return Talk([Turn(user, answer, right=lambda got: got.strip().lower() in rights)], key=f"talk {ask} {r.randrange(8)}")
 
 
 def joke(r: random.Random) -> Talk:
@@ -129,7 +129,6 @@ def too_small(r: random.Random) -> Talk:
     return Talk(
         [Turn(as_typed(r, ask), r.choice(_TOO_SMALL), right=lambda got: "too small" in got or "more than i can" in got.lower())],
         key=f"beyond {ask}",
-        tags={"beyond"},
     )
 
 
@@ -176,7 +175,7 @@ def styled(r: random.Random, plain: Talk) -> Talk:
         right = lambda got: name in got
     elif kind == 5:
         system = filled(r, "[Answer in one word.|Reply with a single word.|Use one word only.|Answer with one word and nothing else.|Be as short as you can.|Be terse.]")
-        if not last.needs or "fact" not in plain.tags:
+        if not last.needs or not plain.fact:
             return styled(r, plain)
         last.answer = last.needs[0]
         make, right = (lambda text: text), (lambda got: got.strip(" .") == last.needs[0])

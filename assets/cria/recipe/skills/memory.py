@@ -24,6 +24,12 @@ def _thing(r: random.Random) -> str:
     return r.choice(NOUNS)
 
 
+_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+# Values that are few: where one of them were never said, the network would learn that it is none. Of these, what is held out is one way
+# to tell and to ask for one of them; of all others, the value.
+_FEW = {*COLOURS, *_FOODS, *_JOBS, *_HOBBIES, *_DAYS}
+
+
 # What can be told: (what is told, what is asked for it, what is answered, where the value comes from).
 FACTS = [
     (["My name is {v}.", "I am {v}.", "I'm {v}.", "Call me {v}.", "Hi, I'm {v}.", "Hello, my name is {v}."],
@@ -76,7 +82,7 @@ FACTS = [
      "Your {x} is {v}.", lambda r: (r.choice(["car", "bike", "house", "coat", "bag", "door", "boat", "hat", "chair", "shirt"]), r.choice(COLOURS))),
     (["The meeting is on {v}.", "My appointment is on {v}.", "We meet on {v}."],
      ["When is the meeting?", "On which day is it?", "Which day did I say?", "When is my appointment?"],
-     "It is on {v}.", lambda r: r.choice("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())),
+     "It is on {v}.", lambda r: r.choice(_DAYS)),
     (["My project is called {v}.", "I am writing a program called {v}.", "My company is called {v}.", "My team is called {v}."],
      ["What is it called?", "What is the name of it?", "How is it called?"],
      "It is called {v}.", lambda r: r.choice([any_word(r), _name(r)]).capitalize()),
@@ -90,7 +96,7 @@ _GREETED = ["Hello {v}! Nice to meet you.", "Hi {v}! How can I help?", "Nice to 
 
 
 def _told(r: random.Random, fact: tuple) -> tuple[Turn, Turn, str]:
-    """A turn that tells something, the one that asks for it, and what was told."""
+    """A turn that tells something, the one that asks for it, and the key of what was told."""
     tells, asks, answer, source = fact
     drawn = source(r)
     x, v = drawn if isinstance(drawn, tuple) else ("", drawn)
@@ -99,7 +105,7 @@ def _told(r: random.Random, fact: tuple) -> tuple[Turn, Turn, str]:
     reply = r.choice(_GREETED) if greets else r.choice(_NOTED)
     telling = Turn(as_typed(r, tell.format(x=x, v=v), (v,)), reply.format(v=v))
     asking = Turn(as_typed(r, ask.format(x=x)), answer.format(x=x, v=v), (v,))
-    return telling, asking, f"{x} {v}".strip()
+    return telling, asking, f"memory {x} {v}" + (f" {tell} {ask}" if v in _FEW else "")
 
 
 def recalled(r: random.Random, fillers: list[Turn]) -> Talk:
@@ -116,21 +122,22 @@ def recalled(r: random.Random, fillers: list[Turn]) -> Talk:
         turns.insert(r.randrange(1, len(turns) + 1), filler)
     asked = r.sample(told, r.randrange(1, len(told) + 1))
     turns += [ask for _, ask, _ in asked]
-    return Talk(turns, key=f"memory {asked[-1][2]}")
+    return Talk(turns, key=asked[-1][2], also={key for _, _, key in told})
 
 
 def corrected(r: random.Random, fillers: list[Turn]) -> Talk:
     """What was told is told anew; the last word counts."""
     fact = r.choice([fact for fact in FACTS if not fact[1][0].startswith("Where is the")])
     while True:
-        (first, _, old), (second, ask, new) = _told(r, fact), _told(r, fact)
-        same_thing = old.split(" ")[:-1] == new.split(" ")[:-1]
-        if old != new and same_thing:
+        (first, before, old), (second, ask, new) = _told(r, fact), _told(r, fact)
+        # Another value of the same thing: the answers differ in nothing else.
+        same_thing = before.answer.replace(before.needs[0], "") == ask.answer.replace(ask.needs[0], "")
+        if before.needs != ask.needs and same_thing:
             break
     words = filled(r, "[No, wait: |Sorry, that was wrong. |I have changed my mind. |Correction: |That is not true any more. |Actually, ]")
     second = Turn(words + " " + second.user, filled(r, "[Thank you for telling me.|I will remember that.|All right, noted.]"))
     turns = [first, *fillers[:1], second, *fillers[1:], ask]
-    return Talk(turns, key=f"memory {new}")
+    return Talk(turns, key=new, also={old})
 
 
 def from_system(r: random.Random, fillers: list[Turn]) -> Talk:

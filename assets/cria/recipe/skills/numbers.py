@@ -5,17 +5,17 @@ import random
 from common import Talk, Turn, as_typed, filled, spelled
 
 
-def _sum(r: random.Random) -> tuple[int, str, int, int]:
-    """Two numbers, a sign, and the result; everything stays within a hundred."""
+def _sum(r: random.Random, most: int = 100) -> tuple[int, str, int, int]:
+    """Two numbers, a sign, and the result; everything stays within a hundred, and of sums and differences within `most`."""
     kind = r.random()
     if kind < 0.45:
-        x = r.randrange(101)
-        y = r.randrange(101 - x)
+        x = r.randrange(most + 1)
+        y = r.randrange(most + 1 - x)
         if r.random() < 0.5:
             x, y = y, x
         return x, "+", y, x + y
     if kind < 0.8:
-        x = r.randrange(101)
+        x = r.randrange(most + 1)
         y = r.randrange(x + 1)
         return x, "-", y, x - y
     if kind < 0.94:
@@ -41,6 +41,11 @@ _WORDS = {
     "*": ["times", "times", "multiplied by"],
     "/": ["divided by"],
 }
+
+
+def _key(x: int, sign: str, y: int) -> str:
+    """What is held out: sums both ways round, products one way, for nobody can work out one that was never heard."""
+    return f"sum {min(x, y)}+{max(x, y)}" if sign == "+" else f"sum {x}{sign}{y}"
 
 
 def arithmetic(r: random.Random) -> Talk:
@@ -71,12 +76,13 @@ def arithmetic(r: random.Random) -> Talk:
     def right(answer: str) -> bool:
         return answer.split("=")[-1].strip(" .*`\n") == str(result)
 
-    return Talk([Turn(as_typed(r, ask, (asked,)), _shown(x, sign, y, result), right=right)], key=f"sum {x}{sign}{y}")
+    return Talk([Turn(as_typed(r, ask, (asked,)), _shown(x, sign, y, result), right=right)], key=_key(x, sign, y))
 
 
 def drill(r: random.Random) -> Talk:
     """Many sums at once: what is learned from one text is twenty times as much."""
-    sums = [_sum(r) for _ in range(r.randrange(4, 24))]
+    most = r.choice([100, 100, 100, 20])
+    sums = [_sum(r, most) for _ in range(r.randrange(4, 24))]
     if r.random() < 0.3:
         # Neighbours show how carrying works.
         x, sign, y, _ = next(s for s in iter(lambda: _sum(r), None) if s[1] in "+-")
@@ -85,7 +91,7 @@ def drill(r: random.Random) -> Talk:
     user = filled(r, "[Work out|Calculate|Solve|Do] [these|these sums|the following|all of these]:") + " "
     user += ", ".join(f"{x} {sign} {y}" for x, sign, y, _ in sums)
     answer = "\n".join(_shown(*one) for one in sums)
-    return Talk([Turn(user, answer)], tags={"drill", *(f"sum {x}{sign}{y}" for x, sign, y, _ in sums)})
+    return Talk([Turn(user, answer)], also={_key(x, sign, y) for x, sign, y, _ in sums}, drill=True)
 
 
 def compare(r: random.Random) -> Talk:
@@ -121,4 +127,4 @@ def neighbour(r: random.Random) -> Talk:
     else:
         user, value = filled(r, f"[What number comes|Which number comes|What comes] before {n}?"), n - 1
         answer = f"Before {n} comes {value}."
-    return Talk([Turn(as_typed(r, user), answer, (f"comes {value}.",))], key=f"{user[-12:]}")
+    return Talk([Turn(as_typed(r, user), answer, (f"comes {value}.",))], key=f"neighbour {user}")

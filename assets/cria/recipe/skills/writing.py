@@ -90,7 +90,8 @@ _PLACES = """a small village|a town by the sea|a house at the edge of the forest
 an old mill|a valley full of fog|an island far from everything|a quiet street|a castle without doors|a farm beside the river""".replace("\n", "|").split("|")
 _WEATHER = ["One windy morning", "One rainy evening", "On the first day of spring", "One cold night", "On a hot afternoon", "One day", "Early one Sunday", "When the snow had melted"]
 _HELPERS = "an old woman|a tired traveller|a talking crow|a shy goat|a kind giant|a little bird|a fisherman|a clever cat|a stranger in a green coat|a snail".split("|")
-# What a story is about that nobody named anything for: one draws from few, lest it draw a word that is none.
+# What is in a text that nobody named anything for: one draws from few, lest the likeliest pieces make a word that is none.
+_QUALITIES = "brave shy clever quiet curious stubborn gentle proud lonely cheerful patient wise".split()
 _TREASURES = "lantern key map bell mirror feather song seed stone book ring boat compass coin kite clock whistle drum candle shell".split()
 _FEARS = "a deep river|a locked gate|a thick wall of thorns|a storm|a hungry bear|a broken bridge|a dark cave|a guard who never slept".split("|")
 _FEELINGS = "happy proud calm surprised grateful glad relieved".split()
@@ -101,10 +102,10 @@ def _story(r: random.Random, hero: str, about: str) -> str:
     place, helper, fear, feeling = r.choice(_PLACES), r.choice(_HELPERS), r.choice(_FEARS), r.choice(_FEELINGS)
     helper_again = re.sub(r"^(an?) ", "the ", helper)
     fear_again = re.sub(r"^(an?) ", "the ", fear)
-    adjective, colour = r.choice(ADJECTIVES), r.choice(COLOURS)
+    quality, colour = r.choice(_QUALITIES), r.choice(COLOURS)
     parts = [
         filled(r, f"[Once upon a time there was|There once was|Long ago, in {place}, there lived|Far away lived] {a(hero)} called {name}"),
-        filled(r, f"[ who had never left {place}.| who lived alone in {place}.| and everybody in {place} knew that name.|, and {name} was very {adjective}.]"),
+        filled(r, f"[ who had never left {place}.| who lived alone in {place}.| and everybody in {place} knew that name.|, and {name} was very {quality}.]"),
         filled(r, f" {r.choice(_WEATHER)} [{name} found|{name} heard of|{name} dreamed of|somebody told {name} about] {a(about)}"),
         filled(r, f"[ that shone {colour} in the dark.| that nobody had seen for a hundred years.|, and {name} could think of nothing else.|, and that was how it all began.]"),
         filled(r, f" [\"I must know where it comes from,\" said {name}.|\"This is for me,\" thought {name}.|{name} packed some bread and set out at once.|So {name} put on a {colour} coat and left.]"),
@@ -135,7 +136,7 @@ def story(r: random.Random) -> Talk:
         hero = r.choice(_HEROES)
         user = filled(r, "[Tell me a story.|Write a story.|I want to hear a story.|A bedtime story, please.|Once upon a time]")
     text = _story(r, hero, about)
-    return Talk([Turn(as_typed(r, user, (hero, about)), text, right=lambda got: len(got.split()) >= 50)], key=f"story {hero} {about}", tags={"long"})
+    return Talk([Turn(as_typed(r, user, (hero, about)), text, right=lambda got: len(got.split()) >= 50)], key=f"story {hero} {about}")
 
 
 _THINGS = "life|time|work|love|friendship|happiness|music|memory|language|learning|home|silence|courage|patience|the sea|light|sleep|play".split("|")
@@ -143,7 +144,7 @@ _THINGS = "life|time|work|love|friendship|happiness|music|memory|language|learni
 
 def _prose(r: random.Random, thing: str, rest: bool) -> str:
     """Sentences about one thing; `rest` begins in the middle of one."""
-    noun, other, name, adjective = r.choice(NOUNS), r.choice(NOUNS), r.choice(NAMES), r.choice(ADJECTIVES)
+    (noun, other), name, quality = r.sample(_TREASURES, 2), r.choice(NAMES), r.choice(_QUALITIES)
     first = filled(
         r,
         f"[a question that every person answers anew|something one finds along the way|not far away: it is in small things|older than any book about it|"
@@ -154,7 +155,7 @@ def _prose(r: random.Random, thing: str, rest: bool) -> str:
         f"Some look for it in {a(noun)}, others in a good meal with friends.",
         f"{name} used to say that it is like {a(other)}: it must be used, or it rusts.",
         "When I was asked about it, I had no answer, only more questions.",
-        f"There is a {adjective} side to it, and a bright one.",
+        f"There is a {quality} side to it, and a bright one.",
         "Children know more about it than they can say.",
         f"One morning I saw {a(noun)} beside the road and thought: perhaps this is all.",
         "It does not need many words, but it needs time.",
@@ -184,7 +185,7 @@ def prose(r: random.Random) -> Talk:
             f"Tell me what {thing} is about.|Write about {thing}.]",
         )
         answer = _prose(r, thing, rest=False)
-    return Talk([Turn(as_typed(r, user, (thing,)), answer, right=lambda got: len(got.split()) >= 40)], key=f"prose {user}", tags={"long"})
+    return Talk([Turn(as_typed(r, user, (thing,)), answer, right=lambda got: len(got.split()) >= 40)], key=f"prose {user}")
 
 
 def plain_text(r: random.Random) -> Talk:
