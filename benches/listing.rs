@@ -41,15 +41,13 @@ fn main() {
         folders: vec![models],
         ..Places::only(home.path())
     };
-    let mut last = f64::NAN;
-    for name in ["cold", "again"] {
+    let listed = |when| {
         let began = Instant::now();
         let found = shelf(&places, Memory::default()).models.len();
         let took = began.elapsed().as_secs_f64();
-        println!("{name:<6} {found} models in {:8.1} ms", took * 1e3);
-        if last.is_finite() {
-            println!("       {:.1} times as fast", last / took);
-        }
-        last = took;
-    }
+        println!("{when:<6} {found} models in {:8.1} ms", took * 1e3);
+        took
+    };
+    let (cold, again) = (listed("cold"), listed("again"));
+    println!("       {:.1} times as fast", cold / again);
 }

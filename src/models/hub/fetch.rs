@@ -14,7 +14,6 @@ use ureq::Body;
 use ureq::http::{Response, StatusCode};
 
 use crate::gguf::hexadecimal;
-
 use crate::models::broken::part_name;
 
 use super::{Choice, Hub, HubError, Listing, RemoteFile};
