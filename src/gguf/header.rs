@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{BufReader, Read};
+use std::io::{BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::error::{Fault, GgufError, quoted};
@@ -65,7 +65,7 @@ impl Header {
     }
 
     /// Reads a header from `input`, which has `length` bytes and is known as `path`.
-    pub(super) fn parse(mut input: impl Read, length: u64, path: &Path) -> Result<Self, Fault> {
+    pub(super) fn parse(mut input: impl BufRead, length: u64, path: &Path) -> Result<Self, Fault> {
         if length == 0 {
             return Err(Fault::Empty);
         }
@@ -129,7 +129,7 @@ fn regular(meta: &fs::Metadata) -> Result<(), Fault> {
     Err(Fault::Special("something else"))
 }
 
-fn read_version(source: &mut Source<impl Read>) -> Result<u32, Fault> {
+fn read_version(source: &mut Source<impl BufRead>) -> Result<u32, Fault> {
     match source.u32()? {
         version @ (2 | 3) => Ok(version),
         swapped if matches!(swapped.swap_bytes(), 1..=0xff) => Err(Fault::BigEndian),
@@ -138,14 +138,14 @@ fn read_version(source: &mut Source<impl Read>) -> Result<u32, Fault> {
     }
 }
 
-fn read_count(source: &mut Source<impl Read>, of: &str) -> Result<u64, Fault> {
+fn read_count(source: &mut Source<impl BufRead>, of: &str) -> Result<u64, Fault> {
     match source.u64()? {
         count if count <= COUNT_MAX => Ok(count),
         count => Err(Fault::Malformed(format!("it would have {count} {of}"))),
     }
 }
 
-fn read_metadata(source: &mut Source<impl Read>, count: u64) -> Result<Metadata, Fault> {
+fn read_metadata(source: &mut Source<impl BufRead>, count: u64) -> Result<Metadata, Fault> {
     let mut metadata = Metadata::default();
     for _ in 0..count {
         let bytes = source.text(KEY_MAX, "a key")?;
@@ -169,7 +169,7 @@ fn read_metadata(source: &mut Source<impl Read>, count: u64) -> Result<Metadata,
     Ok(metadata)
 }
 
-fn read_type(source: &mut Source<impl Read>, key: &str) -> Result<ValueType, Fault> {
+fn read_type(source: &mut Source<impl BufRead>, key: &str) -> Result<ValueType, Fault> {
     let id = source.u32()?;
     ValueType::from_id(id).ok_or_else(|| {
         Fault::Malformed(format!(
@@ -179,7 +179,7 @@ fn read_type(source: &mut Source<impl Read>, key: &str) -> Result<ValueType, Fau
     })
 }
 
-fn read_value(source: &mut Source<impl Read>, key: &str) -> Result<Value, Fault> {
+fn read_value(source: &mut Source<impl BufRead>, key: &str) -> Result<Value, Fault> {
     let damaged = || Fault::Malformed(format!("the value of key {} is incomplete", quoted(key.as_bytes())));
     let kind = read_type(source, key)?;
     match kind {
@@ -193,7 +193,7 @@ fn read_value(source: &mut Source<impl Read>, key: &str) -> Result<Value, Fault>
     }
 }
 
-fn read_array(source: &mut Source<impl Read>, key: &str) -> Result<Array, Fault> {
+fn read_array(source: &mut Source<impl BufRead>, key: &str) -> Result<Array, Fault> {
     let damaged = |why: &str| Fault::Malformed(format!("the array {} {why}", quoted(key.as_bytes())));
     let item = read_type(source, key)?;
     let count = source.u64()?;
@@ -210,19 +210,22 @@ fn read_array(source: &mut Source<impl Read>, key: &str) -> Result<Array, Fault>
     Array::scalars(item, data).ok_or_else(|| damaged("ends within an item"))
 }
 
-fn read_texts(source: &mut Source<impl Read>, count: u64) -> Result<Array, Fault> {
+fn read_texts(source: &mut Source<impl BufRead>, count: u64) -> Result<Array, Fault> {
     // Each text takes at least the 8 bytes of its length, so this bounds `count` by the file before anything grows.
     source.expect(count, 8, "an array")?;
     let mut data = Vec::new();
     let mut ends = Vec::new();
-    for _ in 0..count {
-        let length = source.u64()?;
-        if length > TEXT_MAX {
-            return Err(Fault::Malformed(format!("a text would be {length} bytes long")));
+    let mut left = count;
+    while left > 0 {
+        match source.texts_at_hand(left, TEXT_MAX, &mut data, &mut ends)? {
+            0 => {
+                // The next one goes beyond what is in the buffer, or it is none.
+                data.append(&mut source.text(TEXT_MAX, "a text")?);
+                ends.push(data.len() as u32);
+                left -= 1;
+            }
+            taken => left -= taken,
         }
-        source.append(&mut data, length, "a text")?;
-        // Fits: a header is at most 256 MiB.
-        ends.push(data.len() as u32);
     }
     Ok(Array::texts(data, ends))
 }
@@ -237,7 +240,7 @@ fn alignment(metadata: &Metadata) -> Result<u64, Fault> {
     }
 }
 
-fn read_tensors(source: &mut Source<impl Read>, count: u64) -> Result<Vec<Tensor>, Fault> {
+fn read_tensors(source: &mut Source<impl BufRead>, count: u64) -> Result<Vec<Tensor>, Fault> {
     let mut names = HashSet::new();
     let mut tensors: Vec<Tensor> = Vec::new();
     for _ in 0..count {
@@ -251,7 +254,7 @@ fn read_tensors(source: &mut Source<impl Read>, count: u64) -> Result<Vec<Tensor
     Ok(tensors)
 }
 
-fn read_tensor(source: &mut Source<impl Read>) -> Result<Tensor, Fault> {
+fn read_tensor(source: &mut Source<impl BufRead>) -> Result<Tensor, Fault> {
     let bytes = source.text(NAME_MAX, "a tensor's name")?;
     let name = String::from_utf8(bytes).map_err(|error| {
         let name = quoted(error.as_bytes());

@@ -59,6 +59,23 @@ fn a_sound_file_is_read_completely() {
 }
 
 #[test]
+fn a_file_reads_the_same_however_little_of_it_is_at_hand() {
+    let sound = sound().bytes();
+    let mut damaged = sound.clone();
+    // The last byte of the length of the token 'ab'.
+    let at = damaged.windows(3).position(|bytes| bytes == b"\0ab").unwrap();
+    damaged[at] = 0xff;
+    for bytes in [&sound, &damaged, &sound[..at + 2].to_vec()] {
+        let whole = parse(bytes).map_err(|fault| fault.to_string());
+        for at_hand in 1..64 {
+            let input = std::io::BufReader::with_capacity(at_hand, bytes.as_slice());
+            let header = Header::parse(input, bytes.len() as u64, Path::new("test.gguf"));
+            assert_eq!(header.map_err(|fault| fault.to_string()), whole, "{at_hand} bytes");
+        }
+    }
+}
+
+#[test]
 fn version_2_is_read_too() {
     let mut file = sound();
     file.version = 2;

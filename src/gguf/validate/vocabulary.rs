@@ -19,7 +19,8 @@ pub(super) fn check(metadata: &Metadata) -> Result<(), Fault> {
     if tokens.item_type() != ValueType::Text || tokens.is_empty() {
         return unsound("its vocabulary is empty");
     }
-    let texts: HashSet<Cow<'_, [u8]>> = names(metadata).collect();
+    let mut texts: HashSet<Cow<'_, [u8]>> = HashSet::with_capacity(tokens.len());
+    texts.extend(names(metadata));
     distinct(&texts, metadata)?;
     parallel(
         metadata,
