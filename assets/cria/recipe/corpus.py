@@ -19,23 +19,24 @@ SINGLE: dict[str, tuple[Skill, float]] = {
     "capital": (geography.capital, 7.0),
     "country fact": (geography.country_fact, 3.5),
     "country of": (geography.country_of, 4.0),
-    "several capitals": (geography.several_capitals, 3.0),
+    "several capitals": (geography.several_capitals, 4.0),
     "arithmetic": (numbers.arithmetic, 14.0),
-    "drill": (numbers.drill, 12.0),
+    "drill": (numbers.drill, 14.0),
     "compare": (numbers.compare, 3.0),
-    "counting": (numbers.counting, 2.0),
+    "counting": (numbers.counting, 2.5),
+    "order": (numbers.order, 6.0),
     "neighbour": (numbers.neighbour, 1.0),
-    "looked up": (memory.looked_up, 5.0),
+    "looked up": (memory.looked_up, 4.0),
     "repeated": (copying.repeated, 6.0),
     "long copy": (copying.long_copy, 4.0),
     "named words": (copying.named_words, 3.0),
     "used": (copying.used, 2.0),
-    "arranged": (copying.arranged, 3.0),
+    "arranged": (copying.arranged, 4.5),
     "either": (copying.either, 1.0),
     "what does": (help.what_does, 5.0),
     "which command": (help.which_command, 6.5),
     "which key": (help.which_key, 3.5),
-    "no such command": (help.no_such_command, 2.0),
+    "no such command": (help.no_such_command, 1.0),
     "concept": (help.concept, 2.0),
     "identity": (manners.identity, 2.0),
     "small talk": (manners.small_talk, 3.5),
@@ -45,7 +46,7 @@ SINGLE: dict[str, tuple[Skill, float]] = {
     "opposite": (facts.opposite, 1.2),
     "calendar": (facts.calendar, 0.8),
     "known": (facts.known, 1.5),
-    "kinds": (facts.kinds, 2.5),
+    "kinds": (facts.kinds, 4.0),
     "program": (facts.program, 1.0),
     "haiku": (writing.haiku, 10.0),
     "story": (writing.story, 3.0),
@@ -56,11 +57,11 @@ SINGLE: dict[str, tuple[Skill, float]] = {
 # Those that need other turns around them.
 AMONG: dict[str, tuple[Callable[[random.Random, list[Turn]], Talk], float]] = {
     "memory": (memory.recalled, 18.0),
-    "correction": (memory.corrected, 3.0),
+    "correction": (memory.corrected, 3.5),
     "system facts": (memory.from_system, 4.0),
 }
 
-STYLED = 4.5
+STYLED = 6.0
 # Looking back at what was said comes late in a small network, and nothing of all this works without it: at first there is more of what
 # cannot be answered otherwise.
 EARLY = {"long copy": 4.0, "repeated": 2.5, "looked up": 2.0, "named words": 2.0, "used": 1.5, "named": 2.0}
@@ -74,7 +75,7 @@ def _made(r: random.Random, name: str) -> Talk:
     if name in SINGLE:
         return SINGLE[name][0](r)
     if name == "styled":
-        return manners.styled(r, of_skill(r, r.choice(_STYLABLE)))
+        return manners.styled(r, [of_skill(r, r.choice(_STYLABLE)) for _ in range(r.choice([1, 1, 2, 3]))])
     return AMONG[name][0](r, _fillers(r, [0, 0, 0, 1, 1, 1, 2, 2, 3, 4, 8]))
 
 

@@ -88,6 +88,8 @@ class Muon:
     """Momentum, made orthogonal, for the matrices of the layers; those of one shape are taken together."""
 
     MOMENTUM = 0.95
+    # Without it, queries and keys grow until every place looks at one other place alone, and nothing is learned there any more.
+    DECAY = 0.1
 
     def __init__(self, matrices: list[Tensor]) -> None:
         self.groups: dict[tuple[int, ...], list[Tensor]] = {}
@@ -103,7 +105,7 @@ class Muon:
             momentum.lerp_(gradient, 1 - self.MOMENTUM)
             step = orthogonal(gradient.lerp(momentum, self.MOMENTUM))
             for matrix, change in zip(group, step):
-                matrix.add_(change, alpha=-rate * max(1, shape[0] / shape[1]) ** 0.5)
+                matrix.mul_(1 - rate * self.DECAY).add_(change, alpha=-rate * max(1, shape[0] / shape[1]) ** 0.5)
                 matrix.grad = None
 
 

@@ -24,19 +24,24 @@ def long_copy(r: random.Random) -> Talk:
 
 
 def named_words(r: random.Random) -> Talk:
-    """Which word came first, last, after another."""
+    """Which word came first, last, after another; at times several questions about one list."""
     words = r.sample(NOUNS, r.randrange(3, 8))
-    kind, at = r.random(), r.randrange(len(words) - 1)
-    if kind < 0.25:
-        ask, value = "[What is the first word?|Which word comes first?|Say the first word.]", words[0]
-    elif kind < 0.5:
-        ask, value = "[What is the last word?|Which word comes last?|Say the last word.]", words[-1]
-    elif kind < 0.8:
-        ask, value = f"[Which word comes after {words[at]}?|What comes after {words[at]}?]", words[at + 1]
-    else:
-        ask, value = f"[Which word comes before {words[at + 1]}?|What comes before {words[at + 1]}?]", words[at]
-    user = filled(r, "[Words|Here are words|A list|Look at these words]:") + " " + ", ".join(words) + ". " + filled(r, ask)
-    return Talk([Turn(user, f"It is {value}.", (f"is {value}.",))], key=f"named {value}")
+    turns, keys = [], []
+    for _ in range(r.choice([1, 1, 2, 4])):
+        kind, at = r.random(), r.randrange(len(words) - 1)
+        one, next_one = words[at : at + 2]
+        if kind < 0.25:
+            ask, where, value = "[What is the first word?|Which word comes first?|Say the first word.]", "The first word is", words[0]
+        elif kind < 0.5:
+            ask, where, value = "[What is the last word?|Which word comes last?|Say the last word.]", "The last word is", words[-1]
+        elif kind < 0.8:
+            ask, where, value = f"[Which word comes after {one}?|What comes after {one}?]", f"After {one} comes", next_one
+        else:
+            ask, where, value = f"[Which word comes before {next_one}?|What comes before {next_one}?]", f"Before {next_one} comes", one
+        turns.append(Turn(filled(r, ask), f"{where} {value}.", (f" {value}.",)))
+        keys.append(f"named {value}")
+    turns[0].user = filled(r, "[Words|Here are words|A list|Look at these words]:") + " " + ", ".join(words) + ". " + turns[0].user
+    return Talk(turns, key=keys[-1], also=set(keys))
 
 
 _SENTENCES = [

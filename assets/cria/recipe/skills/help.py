@@ -106,8 +106,9 @@ def no_such_command(r: random.Random) -> Talk:
     while (name := "/" + made_up(r)) in commands():
         pass
     user = filled(r, f"[What does {name} do?|What is {name}?|How do I use {name}?|Explain {name}.|{name}?]")
-    answer = f"There is no command `{name}`; `/help` shows all that there are."
-    return Talk([Turn(as_typed(r, user, (name,)), answer, ("no command", name))], key=f"none {name}")
+    # Without its name: in words that do not exist a small network stumbles, and nobody needs to read it again.
+    answer = "There is no such command; `/help` shows all that there are."
+    return Talk([Turn(as_typed(r, user, (name,)), answer, ("no such command",))], key=f"none {name}")
 
 
 def concept(r: random.Random) -> Talk:

@@ -147,11 +147,11 @@ def _pirate(r: random.Random, text: str) -> str:
     return filled(r, "[Arr!|Ahoy!|Aye, matey!|Yo ho!]") + " " + text + filled(r, "[ Arr!| Aye!| Yo ho ho!|]")
 
 
-def styled(r: random.Random, plain: Talk) -> Talk:
-    """The talk under a system prompt that wants something of every answer; `plain` has short answers."""
+def styled(r: random.Random, plain: list[Talk]) -> Talk:
+    """One talk after the other under a system prompt that wants something of every answer; all have one turn and a short answer."""
     word = any_word(r)
-    last = plain.turns[-1]
-    kind = r.randrange(7)
+    # One word is enough only for facts.
+    kind = r.choice([0, 1, 2, 3, 4, 5, 6] if all(talk.fact for talk in plain) else [0, 1, 2, 3, 4, 6])
     if kind == 0:
         system = filled(r, f"[End every answer with {word}.|Always end with the word {word}.|Finish each answer with {word}.|Your answers end with {word}.]")
         make = lambda text: f"{text} {word}"
@@ -175,19 +175,20 @@ def styled(r: random.Random, plain: Talk) -> Talk:
         right = lambda got: name in got
     elif kind == 5:
         system = filled(r, "[Answer in one word.|Reply with a single word.|Use one word only.|Answer with one word and nothing else.|Be as short as you can.|Be terse.]")
-        if not last.needs or not plain.fact:
-            return styled(r, plain)
-        last.answer = last.needs[0]
-        make, right = (lambda text: text), (lambda got: got.strip(" .") == last.needs[0])
+        for talk in plain:
+            talk.turns[-1].answer = talk.turns[-1].needs[0]
+        make, right = (lambda text: text), (lambda got: got.strip(" .") == plain[-1].turns[-1].needs[0])
     else:
         sign = r.choice(["***", "---", "!!!", ":)", "<3", "~", "...", "=)", "OK.", "Over.", "#", "✓"])
         system = filled(r, f"[End every answer with {sign}|Put {sign} at the end of every answer.|Always end with {sign}]")
         make = lambda text: f"{text} {sign}"
         right = lambda got: got.rstrip().endswith(sign)
-    for turn in plain.turns:
+    turns = [turn for talk in plain for turn in talk.turns]
+    for turn in turns:
         turn.answer = make(turn.answer)
-    judged = Turn(last.user, last.answer, right=lambda got: right(got.strip()) and all(n.lower() in got.lower() for n in last.needs))
-    return Talk([*plain.turns[:-1], judged], key=f"style {system} {plain.key}", system=system)
+    last = turns[-1]
+    last.right = lambda got: right(got.strip()) and all(need.lower() in got.lower() for need in last.needs)
+    return Talk(turns, key=f"style {system} {plain[-1].key}", also={f"style {system} {talk.key}" for talk in plain}, system=system)
 
 
 def neutral_system(r: random.Random) -> str:

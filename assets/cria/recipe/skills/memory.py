@@ -175,5 +175,5 @@ def looked_up(r: random.Random) -> Talk:
     turns = [Turn(user, filled(r, "[I have read it.|All right.|Noted.]"))]
     for i in r.sample(range(count), r.randrange(1, count + 1)):
         ask = filled(r, f"[What is with {keys[i]}?|What belongs to {keys[i]}?|What stands next to {keys[i]}?|{keys[i]}?]")
-        turns.append(Turn(ask, f"It is {values[i]}.", (f"is {values[i]}.",)))
+        turns.append(Turn(ask, f"{keys[i]}: {values[i]}.", (f": {values[i]}.",)))
     return Talk(turns, key=f"list {turns[-1].user} {turns[-1].answer}")

@@ -27,11 +27,19 @@ def _sum(r: random.Random, most: int = 100) -> tuple[int, str, int, int]:
 
 
 def _shown(x: int, sign: str, y: int, result: int) -> str:
-    """The sum with its result; where both digits of the second number count, the tens come first, as one does it in the head."""
+    """The sum with its result, worked out as one does it in the head.
+
+    Where both digits of the second number count, the tens come first. A product is known with the smaller number first, and to divide is to
+    find such a product: of all these only one half has to be learned.
+    """
     tens, units = y // 10 * 10, y % 10
     if sign in "+-" and tens and units:
         between = x + tens if sign == "+" else x - tens
         return f"{x} {sign} {y} = {between} {sign} {units} = {result}"
+    if sign == "*" and x > y:
+        return f"{x} * {y} = {y} * {x} = {result}"
+    if sign == "/":
+        return f"{x} / {y} = {min(y, result)} * {max(y, result)} / {y} = {result}"
     return f"{x} {sign} {y} = {result}"
 
 
@@ -48,13 +56,18 @@ def _key(x: int, sign: str, y: int) -> str:
     return f"sum {min(x, y)}+{max(x, y)}" if sign == "+" else f"sum {x}{sign}{y}"
 
 
+def _in_words(r: random.Random, x: int, sign: str, y: int) -> str:
+    one, other = (spelled(n) if n < 100 else str(n) for n in (x, y))
+    return f"{one} {r.choice(_WORDS[sign])} {other}"
+
+
 def arithmetic(r: random.Random) -> Talk:
     x, sign, y, result = _sum(r)
     shown = f"{x} {sign} {y}"
     if r.random() < 0.2:
         asked = f"{x} {r.choice(_WORDS[sign])} {y}"
     elif r.random() < 0.08:
-        asked = f"{spelled(x) if x < 100 else x} {r.choice(_WORDS[sign])} {spelled(y) if y < 100 else y}"
+        asked = _in_words(r, x, sign, y)
     elif r.random() < 0.1:
         asked = f"{x}{sign}{y}"
     elif sign == "*" and r.random() < 0.3:
@@ -89,26 +102,45 @@ def drill(r: random.Random) -> Talk:
         near = [(x, y + d) for d in range(-6, 7) if y + d >= 0]
         sums = [(a, sign, b, a + b if sign == "+" else a - b) for a, b in near if 0 <= (a + b if sign == "+" else a - b) <= 100]
     user = filled(r, "[Work out|Calculate|Solve|Do] [these|these sums|the following|all of these]:") + " "
-    user += ", ".join(f"{x} {sign} {y}" for x, sign, y, _ in sums)
+    in_words = r.random() < 0.15
+    user += ", ".join(_in_words(r, x, sign, y) if in_words else f"{x} {sign} {y}" for x, sign, y, _ in sums)
     answer = "\n".join(_shown(*one) for one in sums)
     return Talk([Turn(user, answer)], also={_key(x, sign, y) for x, sign, y, _ in sums}, drill=True)
 
 
+def _pair(r: random.Random, most: int) -> tuple[int, int]:
+    """Two different numbers, at times close to each other."""
+    x = r.randrange(1, most)
+    near = [n for n in range(x - 9, x + 10) if n != x and 0 < n < most]
+    y = r.choice(near) if r.random() < 0.3 else r.choice([n for n in range(1, most) if n != x])
+    return x, y
+
+
+def _compared(x: int, y: int, larger: bool) -> tuple[int, str]:
+    """Which of the two it is, and the sentence that says so."""
+    value, other = (max(x, y), min(x, y)) if larger else (min(x, y), max(x, y))
+    return value, f"{value} is {'larger' if larger else 'smaller'} than {other}."
+
+
+_LARGER, _SMALLER = ["larger", "bigger", "greater"], ["smaller", "less"]
+
+
 def compare(r: random.Random) -> Talk:
-    x, y = r.sample(range(1, r.choice([20, 100, 1000])), 2)
+    x, y = _pair(r, r.choice([20, 100, 1000]))
     larger = r.random() < 0.5
-    word = r.choice(["larger", "bigger", "greater"] if larger else ["smaller", "less"])
-    value = max(x, y) if larger else min(x, y)
-    other = x + y - value
+    word = r.choice(_LARGER if larger else _SMALLER)
+    value, answer = _compared(x, y, larger)
     ask = filled(r, f"[Which is {word}, {x} or {y}?|Which number is {word}: {x} or {y}?|Is {x} or {y} {word}?|What is {word}, {x} or {y}?]")
-    verb = "larger" if larger else "smaller"
-    answer = f"{value} is {verb} than {other}."
     return Talk([Turn(as_typed(r, ask, (str(x), str(y))), answer, right=lambda a: a.startswith(f"{value} "))], key=f"compare {x} {y}")
 
 
-def counting(r: random.Random) -> Talk:
+def _stretch(r: random.Random) -> tuple[int, int]:
     start = r.choice([1, 1, 1, r.randrange(1, 60)])
-    end = start + r.randrange(2, 20)
+    return start, start + r.randrange(2, 20)
+
+
+def counting(r: random.Random) -> Talk:
+    start, end = _stretch(r)
     if r.random() < 0.25:
         numbers = range(end, start - 1, -1)
         user = filled(r, f"[Count|Please count] [down|backwards] from {end} to {start}.")
@@ -128,3 +160,27 @@ def neighbour(r: random.Random) -> Talk:
         user, value = filled(r, f"[What number comes|Which number comes|What comes] before {n}?"), n - 1
         answer = f"Before {n} comes {value}."
     return Talk([Turn(as_typed(r, user), answer, (f"comes {value}.",))], key=f"neighbour {user}")
+
+
+def order(r: random.Random) -> Talk:
+    """Many questions at once about the order of numbers: which of two is larger, what comes next, counting up and down."""
+    count, kind, keys = r.randrange(3, 16), r.random(), set()
+    if kind < 0.4:
+        larger, most = r.random() < 0.5, r.choice([20, 100, 100, 1000])
+        pairs = [_pair(r, most) for _ in range(count)]
+        user = filled(r, f"[Which is|Which number is|Say which is] [{'|'.join(_LARGER if larger else _SMALLER)}]: ")
+        user += " " + ", ".join(f"{x} or {y}" for x, y in pairs) + "?"
+        answers = [_compared(x, y, larger)[1] for x, y in pairs]
+        keys = {f"compare {x} {y}" for x, y in pairs}
+    elif kind < 0.6:
+        word, step = r.choice([("after", 1), ("before", -1)])
+        numbers = [r.randrange(1, 100) for _ in range(count)]
+        user = f"What comes {word} each of these: " + ", ".join(map(str, numbers)) + "?"
+        answers = [f"{word.capitalize()} {n} comes {n + step}." for n in numbers]
+    else:
+        stretches = [_stretch(r) for _ in range(count // 3 + 2)]
+        keys = {f"count {start} {end}" for start, end in stretches}
+        stretches = [(end, start) if r.random() < 0.4 else (start, end) for start, end in stretches]
+        user = "Count: " + "; ".join(f"from {x} to {y}" if x < y else f"down from {x} to {y}" for x, y in stretches) + "."
+        answers = [", ".join(map(str, range(x, y + 1) if x < y else range(x, y - 1, -1))) for x, y in stretches]
+    return Talk([Turn(user, "\n".join(answers))], also=keys, drill=True)
