@@ -217,7 +217,7 @@ fn read_texts(source: &mut Source<impl BufRead>, count: u64) -> Result<Array, Fa
     let mut ends = Vec::new();
     let mut left = count;
     while left > 0 {
-        match source.texts_at_hand(left, TEXT_MAX, &mut data, &mut ends)? {
+        match source.texts_at_hand(left, TEXT_MAX, &mut data, &mut ends) {
             0 => {
                 // The next one goes beyond what is in the buffer, or it is none.
                 data.append(&mut source.text(TEXT_MAX, "a text")?);
