@@ -18,7 +18,7 @@ static BYTES: &[u8] = include_bytes!("../../assets/cria/cria-q8_0.gguf");
 
 /// The SHA-256 of [`BYTES`]; a test holds it. It is written beside the unpacked file, so that another version of the model
 /// under the same name is noticed.
-pub(super) const SHA256: &str = "f2f44630c96afa8d586b63bb787364838907699a5adfbce2dafda08fdbb37fa6";
+pub(super) const SHA256: &str = "8ba2f2a02d2e89193a7257b2ef0c2325c793f91e9ec06bd8b7c8feec9d8093d0";
 
 /// The file's name in the cache folder.
 const FILE: &str = "cria-q8_0.gguf";

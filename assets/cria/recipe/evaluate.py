@@ -101,9 +101,9 @@ class Asked:
 
 
 def loops(text: str) -> bool:
-    """Whether up to eight words are said four times in a row."""
+    """Whether up to sixteen words are said four times in a row."""
     words = text.split()
-    for length in range(1, 9):
+    for length in range(1, 17):
         for start in range(len(words) - 4 * length + 1):
             piece = words[start : start + length]
             if all(words[start + i * length : start + (i + 1) * length] == piece for i in range(1, 4)):

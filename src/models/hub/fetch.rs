@@ -150,6 +150,8 @@ impl One<'_> {
         }
         came?;
         self.check(&part)?;
+        // A name that outlives a power cut must not outlive what it names: the next time would take the length for the whole.
+        file.sync_all().map_err(|source| disk(&part, source))?;
         fs::rename(&part, &self.target).map_err(|source| disk(&self.target, source))
     }
 

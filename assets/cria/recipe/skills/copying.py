@@ -44,6 +44,20 @@ def named_words(r: random.Random) -> Talk:
     return Talk(turns, key=keys[-1], also=set(keys))
 
 
+def looked_back(r: random.Random) -> Talk:
+    """Many questions about one list: what comes before or after each of its words, or all of it the other way round."""
+    words = r.sample(NOUNS, r.randrange(4, 14))
+    listed = ", ".join(words)
+    if r.random() < 0.35:
+        return Talk([Turn(f"Turn this list round: {listed}", ", ".join(reversed(words)))], also={f"arrange {words[0]}"}, drill=True)
+    word, step = r.choice([("before", -1), ("before", -1), ("after", 1)])
+    asked = r.sample(words[1:] if step < 0 else words[:-1], r.randrange(3, len(words)))
+    found = {one: words[words.index(one) + step] for one in asked}
+    user = f"Words: {listed}. What comes {word} each of these: {', '.join(asked)}?"
+    answer = "\n".join(f"{word.capitalize()} {one} comes {value}." for one, value in found.items())
+    return Talk([Turn(user, answer)], also={f"named {value}" for value in found.values()}, drill=True)
+
+
 _SENTENCES = [
     "I saw {w} on the way home.", "There was {w} in the garden this morning.", "She drew {w} in her notebook.",
     "Nobody had ever seen {w} like that.", "We talked about {w} until late at night.", "He told me a story about {w}.",

@@ -32,6 +32,10 @@ def known(r: random.Random) -> Talk:
     return Talk([Turn(as_typed(r, ask), answer, (need,))], key=f"known {ask} {r.randrange(8)}", fact=True)
 
 
+# Kinds of which one has something of the other, or of its name: an ant is an animal, gold a colour, Mercury a metal.
+_ALIKE = [{"animals", "birds", "insects"}, {"colours", "metals", "flowers", "fruits", "trees", "vegetables"}, {"metals", "planets"}]
+
+
 def kinds(r: random.Random) -> Talk:
     kind, *members = r.choice(table("kinds"))
     if r.random() < 0.55:
@@ -40,14 +44,19 @@ def kinds(r: random.Random) -> Talk:
         number = str(count) if r.random() < 0.4 else words[count - 1]
         chosen = members[:count]
         ask = filled(r, f"[Name|List|Give me|Tell me|Write down] {number} {kind}.")
-        answer = "\n".join(f"{i}. {member}" for i, member in enumerate(chosen, 1))
-        right = lambda got: len(got.strip().splitlines()) == count and all(m.lower() in got.lower() for m in chosen)
+        # The number comes first: where to end is read from what was said, not from how the question put it.
+        answer = "\n".join([f"{count} {kind}:", *(f"{i}. {member}" for i, member in enumerate(chosen, 1))])
+        right = lambda got: len(got.strip().splitlines()) == count + 1 and all(m.lower() in got.lower() for m in chosen)
         return Talk([Turn(as_typed(r, ask), answer, right=right)], key=f"kinds {kind} {count} {ask}")
     member = r.choice(members)
+    apart = [row[1:] for row in table("kinds") if row[0] != kind and not any({row[0], kind} <= alike for alike in _ALIKE)]
+    other = r.choice([m for others in apart for m in others if m not in members])
+    asked = r.choice([member, other])
     singular = kind.removesuffix("s")
-    ask = filled(r, f"[Name|Tell me|Give me] [a|one] {singular}.") if r.random() < 0.4 else filled(r, f"[Is {member} a {singular}?|Is {member} one of the {kind}?]")
+    ask = filled(r, f"[Name|Tell me|Give me] [a|one] {singular}.") if r.random() < 0.4 else filled(r, f"[Is {asked} a {singular}?|Is {asked} one of the {kind}?]")
     if ask.startswith("Is"):
-        return Talk([Turn(as_typed(r, ask), f"Yes, {member} is one of the {kind}.", ("Yes",))], key=f"is {member} {ask}")
+        yes, not_one = ("Yes", "") if asked == member else ("No", "not ")
+        return Talk([Turn(as_typed(r, ask), f"{yes}, {asked} is {not_one}one of the {kind}.", (f"{yes},",))], key=f"is {ask}")
     return Talk([Turn(as_typed(r, ask), f"{members[0]}.", right=lambda got: got.strip(" .") in members)], key=f"one {kind} {ask}")
 
 

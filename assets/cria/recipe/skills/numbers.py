@@ -116,10 +116,10 @@ def _pair(r: random.Random, most: int) -> tuple[int, int]:
     return x, y
 
 
-def _compared(x: int, y: int, larger: bool) -> tuple[int, str]:
-    """Which of the two it is, and the sentence that says so."""
-    value, other = (max(x, y), min(x, y)) if larger else (min(x, y), max(x, y))
-    return value, f"{value} is {'larger' if larger else 'smaller'} than {other}."
+def _compared(x: int, y: int, larger: bool) -> str:
+    """The sentence that says which of the two it is, after the sign between them as they were named."""
+    value = max(x, y) if larger else min(x, y)
+    return f"{x} {'<' if x < y else '>'} {y}, so {value} is {'larger' if larger else 'smaller'}."
 
 
 _LARGER, _SMALLER = ["larger", "bigger", "greater"], ["smaller", "less"]
@@ -129,9 +129,9 @@ def compare(r: random.Random) -> Talk:
     x, y = _pair(r, r.choice([20, 100, 1000]))
     larger = r.random() < 0.5
     word = r.choice(_LARGER if larger else _SMALLER)
-    value, answer = _compared(x, y, larger)
+    answer = _compared(x, y, larger)
     ask = filled(r, f"[Which is {word}, {x} or {y}?|Which number is {word}: {x} or {y}?|Is {x} or {y} {word}?|What is {word}, {x} or {y}?]")
-    return Talk([Turn(as_typed(r, ask, (str(x), str(y))), answer, right=lambda a: a.startswith(f"{value} "))], key=f"compare {x} {y}")
+    return Talk([Turn(as_typed(r, ask, (str(x), str(y))), answer, (answer,))], key=f"compare {x} {y}")
 
 
 def _stretch(r: random.Random) -> tuple[int, int]:
@@ -141,7 +141,7 @@ def _stretch(r: random.Random) -> tuple[int, int]:
 
 def counting(r: random.Random) -> Talk:
     start, end = _stretch(r)
-    if r.random() < 0.25:
+    if r.random() < 0.45:
         numbers = range(end, start - 1, -1)
         user = filled(r, f"[Count|Please count] [down|backwards] from {end} to {start}.")
     else:
@@ -165,14 +165,14 @@ def neighbour(r: random.Random) -> Talk:
 def order(r: random.Random) -> Talk:
     """Many questions at once about the order of numbers: which of two is larger, what comes next, counting up and down."""
     count, kind, keys = r.randrange(3, 16), r.random(), set()
-    if kind < 0.4:
-        larger, most = r.random() < 0.5, r.choice([20, 100, 100, 1000])
-        pairs = [_pair(r, most) for _ in range(count)]
+    if kind < 0.5:
+        larger, most = r.random() < 0.5, r.choice([10, 20, 100, 100, 1000])
+        pairs = [_pair(r, most) for _ in range(2 * count)]
         user = filled(r, f"[Which is|Which number is|Say which is] [{'|'.join(_LARGER if larger else _SMALLER)}]: ")
         user += " " + ", ".join(f"{x} or {y}" for x, y in pairs) + "?"
-        answers = [_compared(x, y, larger)[1] for x, y in pairs]
+        answers = [_compared(x, y, larger) for x, y in pairs]
         keys = {f"compare {x} {y}" for x, y in pairs}
-    elif kind < 0.6:
+    elif kind < 0.65:
         word, step = r.choice([("after", 1), ("before", -1)])
         numbers = [r.randrange(1, 100) for _ in range(count)]
         user = f"What comes {word} each of these: " + ", ".join(map(str, numbers)) + "?"
@@ -180,7 +180,7 @@ def order(r: random.Random) -> Talk:
     else:
         stretches = [_stretch(r) for _ in range(count // 3 + 2)]
         keys = {f"count {start} {end}" for start, end in stretches}
-        stretches = [(end, start) if r.random() < 0.4 else (start, end) for start, end in stretches]
+        stretches = [(end, start) if r.random() < 0.5 else (start, end) for start, end in stretches]
         user = "Count: " + "; ".join(f"from {x} to {y}" if x < y else f"down from {x} to {y}" for x, y in stretches) + "."
         answers = [", ".join(map(str, range(x, y + 1) if x < y else range(x, y - 1, -1))) for x, y in stretches]
     return Talk([Turn(user, "\n".join(answers))], also=keys, drill=True)

@@ -94,11 +94,12 @@ _HELPERS = "an old woman|a tired traveller|a talking crow|a shy goat|a kind gian
 _QUALITIES = "brave shy clever quiet curious stubborn gentle proud lonely cheerful patient wise".split()
 _TREASURES = "lantern key map bell mirror feather song seed stone book ring boat compass coin kite clock whistle drum candle shell".split()
 _FEARS = "a deep river|a locked gate|a thick wall of thorns|a storm|a hungry bear|a broken bridge|a dark cave|a guard who never slept".split("|")
+_NAMED = "Anna Tom Maria Ben Lucy Jack Emma Paul Nora Max Clara Leo".split()
 _FEELINGS = "happy proud calm surprised grateful glad relieved".split()
 
 
 def _story(r: random.Random, hero: str, about: str) -> str:
-    name = r.choice(NAMES)
+    name = r.choice(_NAMED)
     place, helper, fear, feeling = r.choice(_PLACES), r.choice(_HELPERS), r.choice(_FEARS), r.choice(_FEELINGS)
     helper_again = re.sub(r"^(an?) ", "the ", helper)
     fear_again = re.sub(r"^(an?) ", "the ", fear)
