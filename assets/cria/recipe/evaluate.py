@@ -2,6 +2,7 @@
 
     python evaluate.py --quipu ../../../target/release/quipu --model out/cria-q8_0.gguf
     python evaluate.py ... --sampled      # with quipu's default sampling instead of greedy decoding
+    python evaluate.py ... --draw other   # other held-out cases than those that showed what to train
 
 Earlier turns of a conversation are asked as well, and the model's own answers to them stand there. With --fail the exit code is 1 where
 a goal is missed.
@@ -33,9 +34,9 @@ class Row:
     # Makes cases of its own, which need not be held out.
     make: Callable[[random.Random], Talk] | None = None
 
-    def cases(self, part: float) -> list[Talk]:
-        """So many different cases, the same at every call; fewer only where there are no more."""
-        r = random.Random(self.title)
+    def cases(self, part: float, draw: str) -> list[Talk]:
+        """So many different cases, the same for the same name of a draw; fewer only where there are no more."""
+        r = random.Random(f"{self.title} {draw}".strip())
         talks: dict[str, Talk] = {}
         wanted = max(1, int(self.count * part))
         for i in range(200 * wanted):
@@ -114,9 +115,9 @@ def loops(text: str) -> bool:
 class Quipu:
     """The program, with a home of its own."""
 
-    def __init__(self, program: Path, model: Path, sampled: bool, home: str) -> None:
+    def __init__(self, program: Path, model: Path, seed: int | None, home: str) -> None:
         self.base = [str(program), "--json", "--model", str(model), "--max-tokens", "256", "--threads", "1"]
-        self.base += ["--seed", "7"] if sampled else ["--temp", "0"]
+        self.base += ["--temp", "0"] if seed is None else ["--seed", str(seed)]
         # What loops is to be seen.
         self.variables = {"HOME": home, "QUIPU_LOOP_GUARD": "off"}
 
@@ -142,6 +143,8 @@ def main() -> None:
     parser.add_argument("--quipu", type=Path, required=True)
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--sampled", action="store_true")
+    parser.add_argument("--seed", type=int, default=7, help="of the sampling")
+    parser.add_argument("--draw", default="", help="a name: other cases for each, so that some are left that nobody looked at")
     parser.add_argument("--part", type=float, default=1.0, help="share of the cases that are asked")
     parser.add_argument("--only", help="rows whose title has this word")
     parser.add_argument("--wrong", type=int, default=0, help="wrong answers to show of each row")
@@ -151,10 +154,10 @@ def main() -> None:
     missed, short, ended = [], 0, 0
     print("| asked for | cases | right | goal | ended | loops |\n|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as home, ThreadPoolExecutor(2) as pool:
-        quipu = Quipu(args.quipu.resolve(), args.model.resolve(), args.sampled, home)
+        quipu = Quipu(args.quipu.resolve(), args.model.resolve(), args.seed if args.sampled else None, home)
         number = 0
         for row in rows:
-            talks = row.cases(args.part)
+            talks = row.cases(args.part, args.draw)
             # Two of the same folder are never asked at once.
             numbers = range(number, number + len(talks))
             number += len(talks)
