@@ -28,6 +28,8 @@ pub enum Effect {
         /// How to load it.
         options: LoadOptions,
     },
+    /// Find the model of this name and check its file, as for a load, and do no more; it comes as [`super::Msg::Found`].
+    Seek(String),
     /// Find the model of this name, as for a load, and examine it; what is found comes as [`super::Msg::Examined`]. It ends early
     /// where the turn is cancelled.
     Examine {

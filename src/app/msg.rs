@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::domain::Preset;
 use crate::domain::fetching::FetchEvent;
-use crate::domain::inference::{Event, Token, TurnId};
+use crate::domain::inference::{Event, Failure, Token, TurnId};
 use crate::domain::prospect::Prospect;
 use crate::domain::sampling::Grammar;
 use crate::domain::session::StoreEvent;
@@ -67,6 +67,8 @@ pub enum Msg {
     Settled(Looks, Vec<Preset>),
     /// The models on this machine, or in words why they cannot be listed.
     Shelf(Result<Shelf, String>),
+    /// The model of this name is there and sound, or why not.
+    Found(String, Result<(), Failure>),
     /// Something was told of the model that is being fetched.
     Fetched(FetchEvent),
     /// A file that goes with the message was read, or could not be, in words.

@@ -73,6 +73,8 @@ pub struct State {
     pub options: Options,
     /// The name of the model that was asked for last; `None` is the one that the settings name.
     pub loaded: Option<String>,
+    /// The model that is looked for before what is under way is stopped for it.
+    pub sought: Option<String>,
     /// The answer whose trace is being read, and what `/inspect` was given.
     pub tracing: Option<(MessageId, String)>,
     /// The comparison under way.

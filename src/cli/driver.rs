@@ -104,6 +104,10 @@ impl<'a> Driver<'a> {
                     Ok(source) => self.ask(Command::Load { turn, source, options }),
                     Err(failure) => self.happened(Msg::Engine(Event::Failed { turn, failure })),
                 },
+                Effect::Seek(name) => {
+                    let found = (self.loader)(Some(&name)).map(drop);
+                    self.happened(Msg::Found(name, found));
+                }
                 Effect::Engine(command) => self.ask(command),
                 Effect::Store(command) => self.keep(command),
                 Effect::Cancel(turn) => self.engine.cancel.stop(turn),

@@ -174,10 +174,7 @@ impl Reach {
         let (loader, to) = (Arc::clone(&self.models.loader), self.to.clone());
         tokio::spawn(async move {
             let found = spawn_blocking(move || loader(name.as_deref())).await;
-            let source = found.unwrap_or_else(|_| {
-                let words = "looking for the model came to an unexpected end: the log says more";
-                Err(Failure::new(FailureKind::Model, words))
-            });
+            let source = found.unwrap_or_else(|_| Err(unexpected()));
             // Nobody wants to know where the loop has ended.
             let _ = to.send(Happening::Found {
                 turn,
@@ -185,6 +182,20 @@ impl Reach {
                 source,
             });
         });
+    }
+
+    /// Finds a model and checks its file, no more; it is told as [`Msg::Found`].
+    pub(super) fn seek(&self, name: String) {
+        let loader = Arc::clone(&self.models.loader);
+        let told = |name, found| Happening::Message(Box::new(Msg::Found(name, found)));
+        let otherwise = told(name.clone(), Err(unexpected()));
+        self.apart(
+            move || {
+                let found = loader(Some(&name)).map(drop);
+                told(name, found)
+            },
+            otherwise,
+        );
     }
 
     /// Does something that takes its time; what came of it is told.
@@ -329,6 +340,12 @@ impl Reach {
             Err(failure) => Some(Msg::Engine(Event::Failed { turn, failure })),
         }
     }
+}
+
+/// The search for a model broke off.
+fn unexpected() -> Failure {
+    let words = "looking for the model came to an unexpected end: the log says more";
+    Failure::new(FailureKind::Model, words)
 }
 
 /// The ticket that is told back when a command is carried out; 0 where none is.

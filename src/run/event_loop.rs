@@ -496,6 +496,7 @@ impl<S: Surface> Shell<S> {
         for effect in effects {
             match effect {
                 Effect::Load { turn, name, options } => self.reach.find(turn, name, options),
+                Effect::Seek(name) => self.reach.seek(name),
                 Effect::Engine(command) => queue.extend(self.reach.ask(command)),
                 Effect::Store(command) => queue.extend(self.reach.keep(command)),
                 Effect::Cancel(turn) => self.reach.cancel.stop(turn),

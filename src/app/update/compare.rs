@@ -81,6 +81,11 @@ fn shown(state: &mut State) -> Option<&mut Comparing> {
     }
 }
 
+/// Whether a comparison is open.
+pub(super) fn is_shown(state: &State) -> bool {
+    matches!(state.screen.overlay, Some(Overlay::Compare(_)))
+}
+
 /// Has the next columns answered, their model loaded first where it is another. With none left, goes back to the model before.
 fn go_on(state: &mut State) -> Vec<Effect> {
     let Some(open) = shown(state) else {
@@ -551,7 +556,16 @@ mod tests {
         send(&mut state, "/compare @eagle");
         let turn = open_one(&state).turn;
         tell(&mut state, Event::Compared { turn });
-        let effects = super::model::command(&mut state, "owl").unwrap_or_default();
+        send(&mut state, "/model owl");
+        let shown = open_one(&state).clone();
+        let missing = Failure::new(FailureKind::Model, "no such file 'owl'");
+        update(&mut state, Msg::Found("owl".to_owned(), Err(missing)));
+        assert_eq!(open_one(&state), &shown);
+        let words = "no such file 'owl'; the model asked for before is still being loaded";
+        assert_eq!(last_notice(&state).1, words);
+
+        send(&mut state, "/model owl");
+        let effects = update(&mut state, Msg::Found("owl".to_owned(), Ok(())));
         assert_eq!((load_of(&effects), state.home.clone()), (Some(named("owl")), None));
         assert_eq!(state.screen.overlay, None);
     }

@@ -139,6 +139,7 @@ fn decide(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.tuning.presets = presets;
         }
         Msg::Shelf(shelf) => shelf::found(state, shelf),
+        Msg::Found(name, found) => return model::found(state, name, found),
         Msg::Fetched(event) => download::told(state, event),
         Msg::Attached(read) => return attach::attached(state, read),
         Msg::EditedOutside(edited) => return composer::edited_outside(state, edited),

@@ -40,6 +40,11 @@ fn why(failure: &Failure) -> String {
     }
 }
 
+/// A load in words that failed before it cost the model that is there.
+fn unharmed(failure: &Failure, model: &ModelInfo) -> String {
+    format!("{failure}; {} is still loaded", model.name)
+}
+
 /// A dead engine in words, with what to do next.
 pub(super) fn dead(reason: &str) -> String {
     format!("the engine has stopped ({reason}): quit and start quipu again")
@@ -143,7 +148,7 @@ pub(super) fn failed(state: &mut State, failure: Failure) -> Vec<Effect> {
         _ => Level::Error,
     };
     let words = if let Some(model) = state.resident.take() {
-        let words = format!("{failure}; {} is still loaded", model.name);
+        let words = unharmed(&failure, &model);
         state.engine = Engine::Ready(model);
         words
     } else {
@@ -169,7 +174,8 @@ pub(super) fn cancel(state: &mut State) -> Option<Vec<Effect>> {
     Some(effects)
 }
 
-/// `/model`: shows the model, or loads another. What is under way is stopped; a message that waits waits for the new one.
+/// `/model`: shows the model, or loads another. What is under way is stopped, once it is known that there is such a model; a message
+/// that waits waits for the new one.
 pub(super) fn command(state: &mut State, name: &str) -> Outcome {
     if name.is_empty() {
         let text = listing::facts(at_hand(state)?);
@@ -183,10 +189,41 @@ pub(super) fn command(state: &mut State, name: &str) -> Outcome {
     if matches!(state.engine, Engine::Dead(_)) {
         at_hand(state)?;
     }
+    if answer::idle(state).is_err() || compare::is_shown(state) || loading(state).is_some() {
+        state.sought = Some(name.to_owned());
+        return Ok(vec![Effect::Seek(name.to_owned())]);
+    }
+    Ok(change(state, name.to_owned()))
+}
+
+/// The model that was asked for amid something else is there, or is not: then all goes on as it was.
+pub(super) fn found(state: &mut State, name: String, found: Result<(), Failure>) -> Vec<Effect> {
+    if state.sought.take_if(|sought| *sought == name).is_none() {
+        return Vec::new();
+    }
+    match (found, &state.engine) {
+        // That was told.
+        (_, Engine::Dead(_)) => Vec::new(),
+        (Ok(()), _) => change(state, name),
+        (Err(failure), engine) => {
+            let words = match engine {
+                Engine::Ready(model) => unharmed(&failure, model),
+                Engine::Loading { .. } => format!("{failure}; the model asked for before is still being loaded"),
+                _ => why(&failure),
+            };
+            state.tell(Level::Error, words);
+            Vec::new()
+        }
+    }
+}
+
+/// Stops what is under way and loads this model.
+fn change(state: &mut State, name: String) -> Vec<Effect> {
     let mut effects = answer::abandon(state);
     effects.extend(loading(state).map(Effect::Cancel));
     prompt::withdraw_any(state);
     compare::close(state);
-    effects.push(state.load(Some(name.to_owned())));
-    Ok(effects)
+    state.sought = None;
+    effects.push(state.load(Some(name)));
+    effects
 }

@@ -11,7 +11,15 @@ use super::scene::{
 use crate::app::notice::Level;
 use crate::app::state::{Engine, Overlay};
 use crate::app::{Action, CommandId, Effect, Msg, State, update};
-use crate::domain::inference::{Command, Event, LoadOptions, LoadStep, ModelInfo, TurnId};
+use crate::domain::inference::{Command, Event, Failure, FailureKind, LoadOptions, LoadStep, ModelInfo, TurnId};
+
+fn seek(name: &str) -> Effect {
+    Effect::Seek(name.to_owned())
+}
+
+fn found(state: &mut State, name: &str, found: Result<(), Failure>) -> Vec<Effect> {
+    update(state, Msg::Found(name.to_owned(), found))
+}
 
 fn load(turn: u64, name: &str) -> Effect {
     Effect::Load {
@@ -73,18 +81,33 @@ fn the_built_in_model_is_introduced_once_and_warnings_are_told() {
 #[test]
 fn another_model_takes_over_and_the_answer_so_far_is_kept() {
     let mut state = answering("hi");
-    let effects = send(&mut state, "/load llama.gguf");
-    assert_eq!(effects, [draft(""), Effect::Cancel(TurnId(2)), load(3, "llama.gguf")]);
+    assert_eq!(send(&mut state, "/load llama.gguf"), [draft(""), seek("llama.gguf")]);
+    let effects = found(&mut state, "llama.gguf", Ok(()));
+    assert_eq!(effects, [Effect::Cancel(TurnId(2)), load(3, "llama.gguf")]);
     assert_eq!((path(&state), state.running.as_ref()), (vec!["hello", "hi"], None));
     let mut state = answering("");
-    let effects = send(&mut state, "/load llama.gguf");
-    let back = [
-        draft(""),
-        Effect::Cancel(TurnId(2)),
-        draft("hello"),
-        load(3, "llama.gguf"),
-    ];
+    send(&mut state, "/load llama.gguf");
+    let effects = found(&mut state, "llama.gguf", Ok(()));
+    let back = [Effect::Cancel(TurnId(2)), draft("hello"), load(3, "llama.gguf")];
     assert_eq!(effects, back);
+}
+
+#[test]
+fn a_name_mistyped_costs_no_answer() {
+    let mut state = answering("hi");
+    send(&mut state, "/model lama.gguf");
+    let missing = || Failure::new(FailureKind::Model, "no such file 'lama.gguf'");
+    assert_eq!(found(&mut state, "lama.gguf", Err(missing())), []);
+    let words = "no such file 'lama.gguf'; condor is still loaded";
+    assert_eq!(last_notice(&state), (Level::Error, words));
+    assert_eq!(state.running.as_ref().map(|running| running.turn), Some(TurnId(2)));
+
+    // What is found late is nobody's any more.
+    send(&mut state, "/model lama.gguf");
+    send(&mut state, "/model llama.gguf");
+    let before = state.clone();
+    assert_eq!(found(&mut state, "lama.gguf", Ok(())), []);
+    assert_eq!(state, before);
 }
 
 #[test]
@@ -109,6 +132,7 @@ fn a_name_mistyped_costs_no_model() {
     let mut state = ready();
     send(&mut state, "/model a.gguf");
     send(&mut state, "/model b.gguf");
+    found(&mut state, "b.gguf", Ok(()));
     fail_load(&mut state, "no such file 'b.gguf'");
     assert_eq!(state.engine.model(), None, "the first of two loads may have begun");
 }

@@ -177,6 +177,13 @@ fn shelf(name: String) -> Shelf {
 }
 
 /// What people type: messages, commands whole and half, and anything else.
+fn sought() -> impl Strategy<Value = Result<(), Failure>> {
+    prop_oneof![
+        Just(Ok(())),
+        Just(Err(Failure::new(FailureKind::Model, "no such file")))
+    ]
+}
+
 fn texts() -> impl Strategy<Value = String> {
     const TYPED: &[&str] = &[
         "hello",
@@ -285,6 +292,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Msg::TypedOver(Typed::Backspace)),
         1 => texts().prop_map(|text| Msg::Copied(Ok(text))),
         1 => texts().prop_map(|name| Msg::Shelf(Ok(shelf(name)))),
+        1 => sought().prop_map(|found| Msg::Found("x.gguf".to_owned(), found)),
         1 => texts().prop_map(Msg::Marked),
         2 => clicks().prop_map(Msg::Click),
         1 => Just(Msg::Settled(Looks::default(), Vec::new())),
@@ -447,6 +455,7 @@ fn check_effects(state: &State, seen: &mut Seen, effects: &[Effect]) -> Result<(
             | Effect::ListModels
             | Effect::Download(_)
             | Effect::StopDownload
+            | Effect::Seek(_)
             | Effect::Examine { .. }
             | Effect::WriteTokens(..)
             | Effect::Tokenize(_)

@@ -117,13 +117,18 @@ fn a_message_waits_for_its_model() {
 fn a_message_that_waits_survives_a_change_of_mind() {
     let mut state = loading();
     send(&mut state, "hello");
-    let effects = send(&mut state, "/model llama.gguf");
+    let name = "llama.gguf".to_owned();
+    assert_eq!(
+        send(&mut state, "/model llama.gguf"),
+        [draft(""), Effect::Seek(name.clone())]
+    );
+    let effects = update(&mut state, Msg::Found(name, Ok(())));
     let load = Effect::Load {
         turn: TurnId(3),
         name: Some("llama.gguf".to_owned()),
         options: state.options.load.clone(),
     };
-    assert_eq!(effects, [draft(""), Effect::Cancel(TurnId(1)), load]);
+    assert_eq!(effects, [Effect::Cancel(TurnId(1)), load]);
     // A turn above every cancelled one, so that the cancel of a load cannot reach it.
     let asked = generate(4, vec![message(Role::User, "hello", None)]);
     assert_eq!(arrive(&mut state, "llama"), [asked]);
