@@ -166,9 +166,11 @@ def as_typed(r: random.Random, text: str, kept: tuple[str, ...] = ()) -> str:
         text = text[0].lower() + text[1:]
     if r.random() < 0.2:
         text = text.rstrip("?.!")
-    if r.random() < 0.05:
+    if r.random() < 0.08:
         places = [i for i, c in enumerate(text) if c in _NEAR and not any(k in text[max(0, i - 24) : i + 24] for k in kept)]
         if places and not any(c.isdigit() or c in "/`" for c in text):
             i = r.choice(places)
-            text = r.choice([text[:i] + text[i + 1 :], text[:i] + r.choice(_NEAR[text[i]]) + text[i + 1 :]])
+            before, typed, after = text[:i], text[i], text[i + 1 :]
+            near = r.choice(_NEAR[typed])
+            text = before + r.choice([after, near + after, near + after, typed + typed + after, after[:1] + typed + after[1:]])
     return text or "?"

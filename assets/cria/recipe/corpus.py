@@ -22,14 +22,15 @@ SINGLE: dict[str, tuple[Skill, float]] = {
     "several capitals": (geography.several_capitals, 4.0),
     "arithmetic": (numbers.arithmetic, 14.0),
     "drill": (numbers.drill, 14.0),
-    "compare": (numbers.compare, 5.0),
+    "compare": (numbers.compare, 7.0),
     "counting": (numbers.counting, 4.0),
     "order": (numbers.order, 9.0),
     "neighbour": (numbers.neighbour, 1.0),
     "looked up": (memory.looked_up, 4.0),
     "repeated": (copying.repeated, 6.0),
     "long copy": (copying.long_copy, 4.0),
-    "named words": (copying.named_words, 8.0),
+    "named words": (copying.named_words, 4.0),
+    "word before": (copying.word_before, 4.0),
     "looked back": (copying.looked_back, 8.0),
     "used": (copying.used, 2.0),
     "arranged": (copying.arranged, 4.5),
@@ -38,7 +39,7 @@ SINGLE: dict[str, tuple[Skill, float]] = {
     "which command": (help.which_command, 6.5),
     "which key": (help.which_key, 3.5),
     "no such command": (help.no_such_command, 1.0),
-    "concept": (help.concept, 2.0),
+    "concept": (help.concept, 4.0),
     "identity": (manners.identity, 2.0),
     "small talk": (manners.small_talk, 3.5),
     "joke": (manners.joke, 0.6),
@@ -47,7 +48,8 @@ SINGLE: dict[str, tuple[Skill, float]] = {
     "opposite": (facts.opposite, 1.2),
     "calendar": (facts.calendar, 0.8),
     "known": (facts.known, 1.5),
-    "kinds": (facts.kinds, 5.0),
+    "kinds": (facts.kinds, 3.0),
+    "of a kind": (facts.of_a_kind, 4.0),
     "program": (facts.program, 1.6),
     "haiku": (writing.haiku, 10.0),
     "story": (writing.story, 8.0),
@@ -65,7 +67,7 @@ AMONG: dict[str, tuple[Callable[[random.Random, list[Turn]], Talk], float]] = {
 STYLED = 6.0
 # Looking back at what was said comes late in a small network, and nothing of all this works without it: at first there is more of what
 # cannot be answered otherwise.
-EARLY = {"long copy": 4.0, "repeated": 2.5, "looked up": 2.0, "named words": 2.0, "used": 1.5, "named": 2.0}
+EARLY = {"long copy": 4.0, "repeated": 2.5, "looked up": 2.0, "named words": 2.0, "word before": 2.0, "used": 1.5, "named": 2.0}
 # What may stand between two turns of another conversation: short, and with nothing to remember.
 _FILLERS = ["capital", "country fact", "arithmetic", "small talk", "identity", "opposite", "known", "calendar", "too small", "which command", "joke", "haiku"]
 _STYLABLE = ["capital", "country fact", "country of", "opposite", "known", "calendar", "arithmetic", "small talk"]

@@ -72,6 +72,7 @@ ROWS = [
     Row("counting up and down", ("counting", "neighbour")),
     Row("repeating a text exactly", ("repeated",)),
     Row("words of a list by their place", ("named words",)),
+    Row("what stands before a word of a list", ("word before",)),
     Row("a sentence with a word", ("used",)),
     Row("lists, numbered, turned round, counted", ("arranged",)),
     Row("doing as the system prompt says", ("styled",)),
@@ -81,6 +82,7 @@ ROWS = [
     Row("saying that it is too small", ("too small",)),
     Row("opposites, calendar, small facts", ("opposite", "calendar", "known")),
     Row("naming things of a kind", ("kinds",)),
+    Row("what kind of thing something is", ("of a kind",)),
     Row("a short program", ("program",), 50),
     Row("prose of 40 words or more", ("prose",), 50),
     Row("stories of 50 words or more", ("story",), 300),
@@ -116,7 +118,8 @@ class Quipu:
     """The program, with a home of its own."""
 
     def __init__(self, program: Path, model: Path, seed: int | None, home: str) -> None:
-        self.base = [str(program), "--json", "--model", str(model), "--max-tokens", "256", "--threads", "1"]
+        # A quipu without llama.cpp refuses that engine; else its script would be asked.
+        self.base = [str(program), "--json", "--engine", "local", "--model", str(model), "--max-tokens", "256", "--threads", "1"]
         self.base += ["--temp", "0"] if seed is None else ["--seed", str(seed)]
         # What loops is to be seen.
         self.variables = {"HOME": home, "QUIPU_LOOP_GUARD": "off"}

@@ -30,6 +30,25 @@ PLACES = 4096
 SAVED_EVERY = 240.0
 
 
+# What share of the conversations stumbles.
+STUMBLES = 0.25
+
+
+def stumbled(r: random.Random, ids: list[int], learned: list[bool], vocabulary: int) -> tuple[list[int], list[bool]]:
+    """The conversation with a mistake amid what is to be said: a piece said again and again, or a few tokens that mean nothing.
+
+    The mistake is read, but never learned; what comes after it is. So a model that has said something wrong finds back and ends. Without
+    this it only ever sees answers without a fault, and after the first one of its own it may go in circles.
+    """
+    at = r.choice([i for i, learn in enumerate(learned) if learn])
+    start = max(at - r.choice([1, 1, 2, 3, 4, 5]), 0)
+    if r.random() < 0.65 and at > start and all(learned[start:at]):
+        mistake = ids[start:at] * r.choice([1, 1, 2, 3, 4, 6, 10, 16])
+    else:
+        mistake = [r.randrange(vocabulary) for _ in range(r.randrange(1, 4))]
+    return ids[:at] + mistake + ids[at:], learned[:at] + [False] * len(mistake) + learned[at:]
+
+
 def encoded(tokenizer: Tokenizer, r: random.Random, count: int, early: bool = False) -> Iterator[tuple[list[int], list[bool]]]:
     """Ids of conversations, and which of them are to be learned."""
     parts: list[list[tuple[str, bool]]] = [list(pieces(conversation(r, early)[1])) for _ in range(count)]
@@ -41,6 +60,8 @@ def encoded(tokenizer: Tokenizer, r: random.Random, count: int, early: bool = Fa
             piece = next(done).ids
             ids += piece
             learned += [learn] * len(piece)
+        if r.random() < STUMBLES:
+            ids, learned = stumbled(r, ids, learned, tokenizer.get_vocab_size())
         yield ids, learned
 
 

@@ -23,25 +23,43 @@ def long_copy(r: random.Random) -> Talk:
     return Talk([Turn(user.replace("  ", " "), " ".join(words))], drill=True)
 
 
-def named_words(r: random.Random) -> Talk:
-    """Which word came first, last, after another; at times several questions about one list."""
+def _placed(r: random.Random, last: str) -> Talk:
+    """Which word stands where; at times several questions about one list, the last of this sort."""
     words = r.sample(NOUNS, r.randrange(3, 8))
     turns, keys = [], []
-    for _ in range(r.choice([1, 1, 2, 4])):
-        kind, at = r.random(), r.randrange(len(words) - 1)
+    count = r.choice([1, 1, 2, 4])
+    for i in range(count):
+        at = r.randrange(len(words) - 1)
         one, next_one = words[at : at + 2]
-        if kind < 0.25:
-            ask, where, value = "[What is the first word?|Which word comes first?|Say the first word.]", "The first word is", words[0]
-        elif kind < 0.5:
-            ask, where, value = "[What is the last word?|Which word comes last?|Say the last word.]", "The last word is", words[-1]
-        elif kind < 0.8:
-            ask, where, value = f"[Which word comes after {one}?|What comes after {one}?]", f"After {one} comes", next_one
+        sort = last if i == count - 1 else r.choice(["first", "last", "after", "before"])
+        if sort in ("first", "last"):
+            value = words[0] if sort == "first" else words[-1]
+            ask, answer = f"[What is the {sort} word?|Which word comes {sort}?|Say the {sort} word.]", f"The {sort} word is {value}."
+        elif sort == "after":
+            ask, answer, value = f"[Which word comes after {one}?|What comes after {one}?]", f"After {one} comes {next_one}.", next_one
         else:
-            ask, where, value = f"[Which word comes before {next_one}?|What comes before {next_one}?]", f"Before {next_one} comes", one
-        turns.append(Turn(filled(r, ask), f"{where} {value}.", (f" {value}.",)))
+            ask, answer, value = f"[Which word comes before {next_one}?|What comes before {next_one}?]", _before(words, next_one), one
+        turns.append(Turn(filled(r, ask), answer, (f"{', ' if sort == 'before' else ' '}{value}.",)))
         keys.append(f"named {value}")
     turns[0].user = filled(r, "[Words|Here are words|A list|Look at these words]:") + " " + ", ".join(words) + ". " + turns[0].user
     return Talk(turns, key=keys[-1], also=set(keys))
+
+
+def _before(words: list[str], word: str) -> str:
+    """Found by counting: a word cannot know which one comes after it, and so a small network finds what stands before by its number."""
+    at = words.index(word)
+    counted = ", ".join(f"{i}. {one}" for i, one in enumerate(words[: at + 1], 1))
+    return f"{counted}. Before {at + 1} is {at}, {words[at - 1]}."
+
+
+def named_words(r: random.Random) -> Talk:
+    """The first word of a list, its last, or the one after another."""
+    return _placed(r, r.choice(["first", "last", "after"]))
+
+
+def word_before(r: random.Random) -> Talk:
+    """The word before another."""
+    return _placed(r, "before")
 
 
 def looked_back(r: random.Random) -> Talk:
@@ -51,10 +69,11 @@ def looked_back(r: random.Random) -> Talk:
     if r.random() < 0.35:
         return Talk([Turn(f"Turn this list round: {listed}", ", ".join(reversed(words)))], also={f"arrange {words[0]}"}, drill=True)
     word, step = r.choice([("before", -1), ("before", -1), ("after", 1)])
-    asked = r.sample(words[1:] if step < 0 else words[:-1], r.randrange(3, len(words)))
+    # To count takes many words.
+    asked = r.sample(words[1:] if step < 0 else words[:-1], 3 if step < 0 else r.randrange(3, len(words)))
     found = {one: words[words.index(one) + step] for one in asked}
     user = f"Words: {listed}. What comes {word} each of these: {', '.join(asked)}?"
-    answer = "\n".join(f"{word.capitalize()} {one} comes {value}." for one, value in found.items())
+    answer = "\n".join(_before(words, one) if step < 0 else f"After {one} comes {value}." for one, value in found.items())
     return Talk([Turn(user, answer)], also={f"named {value}" for value in found.values()}, drill=True)
 
 

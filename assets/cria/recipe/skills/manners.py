@@ -115,6 +115,7 @@ def _beyond(r: random.Random) -> str:
                 f"[What do you think about|What is your opinion on|Should I buy|Should I believe in] [{noun}s|the {noun}|{subject}|{name}]?",
                 f"[Search the web for|Open|Download|Send an email about|Call|Book] [{noun}s|the {noun}|a {noun}|{name}].",
                 f"What is the [difference|relation] between [a {noun} and a {other}|{subject} and {r.choice(_SUBJECTS)}]?",
+                f"[What is|What does|Explain] [{made_up(r)}|{made_up(r)} {noun}|the {made_up(r)} {noun}] [mean|]?",
                 f"What is [a {noun}|the {noun} of {other}|the population of {made_up(r).capitalize()}]?",
                 f"How [many|tall|old|heavy|far away] [{noun}s are there|is the {noun}|is {name}|is a {noun}|is the {noun} of {other}]?",
                 f"[Give me|Write|Find] [ten facts about|the lyrics of|a quote about|a rhyme for|synonyms of] {noun}[s|].",

@@ -117,12 +117,23 @@ def _pair(r: random.Random, most: int) -> tuple[int, int]:
 
 
 def _compared(x: int, y: int, larger: bool) -> str:
-    """The sentence that says which of the two it is, after the sign between them as they were named."""
-    value = max(x, y) if larger else min(x, y)
-    return f"{x} {'<' if x < y else '>'} {y}, so {value} is {'larger' if larger else 'smaller'}."
+    """Which of the two it is, worked out as one compares two numbers: how many digits they have, then digit by digit."""
+    one, other = str(x), str(y)
+    steps = [(len(one), len(other)), *zip(map(int, one), map(int, other))]
+    differs = next(i for i, (a, b) in enumerate(steps) if a != b)
+    shown = ", ".join(_signed(*step) for step in steps[: differs + 1])
+    return f"Digits: {shown}, so {max(x, y) if larger else min(x, y)} is {'larger' if larger else 'smaller'}."
+
+
+def _signed(x: int, y: int) -> str:
+    return f"{x} {'<' if x < y else '>' if x > y else '='} {y}"
 
 
 _LARGER, _SMALLER = ["larger", "bigger", "greater"], ["smaller", "less"]
+
+
+def _compared_key(x: int, y: int) -> str:
+    return f"compare {min(x, y)} {max(x, y)}"
 
 
 def compare(r: random.Random) -> Talk:
@@ -131,7 +142,7 @@ def compare(r: random.Random) -> Talk:
     word = r.choice(_LARGER if larger else _SMALLER)
     answer = _compared(x, y, larger)
     ask = filled(r, f"[Which is {word}, {x} or {y}?|Which number is {word}: {x} or {y}?|Is {x} or {y} {word}?|What is {word}, {x} or {y}?]")
-    return Talk([Turn(as_typed(r, ask, (str(x), str(y))), answer, (answer,))], key=f"compare {x} {y}")
+    return Talk([Turn(as_typed(r, ask, (str(x), str(y))), answer, (answer[answer.index("so ") :],))], key=_compared_key(x, y))
 
 
 def _stretch(r: random.Random) -> tuple[int, int]:
@@ -171,7 +182,7 @@ def order(r: random.Random) -> Talk:
         user = filled(r, f"[Which is|Which number is|Say which is] [{'|'.join(_LARGER if larger else _SMALLER)}]: ")
         user += " " + ", ".join(f"{x} or {y}" for x, y in pairs) + "?"
         answers = [_compared(x, y, larger) for x, y in pairs]
-        keys = {f"compare {x} {y}" for x, y in pairs}
+        keys = {_compared_key(x, y) for x, y in pairs}
     elif kind < 0.65:
         word, step = r.choice([("after", 1), ("before", -1)])
         numbers = [r.randrange(1, 100) for _ in range(count)]

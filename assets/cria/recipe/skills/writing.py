@@ -3,7 +3,7 @@
 import random
 import re
 
-from common import ADJECTIVES, COLOURS, NAMES, NOUNS, Talk, Turn, a, any_word, as_typed, filled, table
+from common import ADJECTIVES, COLOURS, NOUNS, Talk, Turn, a, any_word, as_typed, filled, table
 
 _OPENINGS = table("haiku_openings")
 _MIDDLES = table("haiku_middles")
@@ -145,7 +145,7 @@ _THINGS = "life|time|work|love|friendship|happiness|music|memory|language|learni
 
 def _prose(r: random.Random, thing: str, rest: bool) -> str:
     """Sentences about one thing; `rest` begins in the middle of one."""
-    (noun, other), name, quality = r.sample(_TREASURES, 2), r.choice(NAMES), r.choice(_QUALITIES)
+    (noun, other), name, quality = r.sample(_TREASURES, 2), r.choice(_NAMED), r.choice(_QUALITIES)
     first = filled(
         r,
         f"[a question that every person answers anew|something one finds along the way|not far away: it is in small things|older than any book about it|"
