@@ -171,17 +171,10 @@ impl Reach {
 
     /// Looks for a model; it is told as [`Happening::Found`].
     pub(super) fn find(&self, turn: TurnId, name: Option<String>, options: LoadOptions) {
-        let (loader, to) = (Arc::clone(&self.models.loader), self.to.clone());
-        tokio::spawn(async move {
-            let found = spawn_blocking(move || loader(name.as_deref())).await;
-            let source = found.unwrap_or_else(|_| Err(unexpected()));
-            // Nobody wants to know where the loop has ended.
-            let _ = to.send(Happening::Found {
-                turn,
-                options: Box::new(options),
-                source,
-            });
-        });
+        let (loader, options) = (Arc::clone(&self.models.loader), Box::new(options));
+        let told = move |options, source| Happening::Found { turn, options, source };
+        let otherwise = told(options.clone(), Err(unexpected()));
+        self.apart(move || told(options, loader(name.as_deref())), otherwise);
     }
 
     /// Finds a model and checks its file, no more; it is told as [`Msg::Found`].
@@ -189,13 +182,11 @@ impl Reach {
         let loader = Arc::clone(&self.models.loader);
         let told = |name, found| Happening::Message(Box::new(Msg::Found(name, found)));
         let otherwise = told(name.clone(), Err(unexpected()));
-        self.apart(
-            move || {
-                let found = loader(Some(&name)).map(drop);
-                told(name, found)
-            },
-            otherwise,
-        );
+        let work = move || {
+            let found = loader(Some(&name)).map(drop);
+            told(name, found)
+        };
+        self.apart(work, otherwise);
     }
 
     /// Does something that takes its time; what came of it is told.

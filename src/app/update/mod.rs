@@ -108,7 +108,7 @@ fn let_go(state: &mut State, effects: &mut Vec<Effect>) {
     for work in [&mut state.examining, &mut state.comparing] {
         effects.extend(work.take_if(|turn| Some(*turn) != seen).map(Effect::Cancel));
     }
-    if !matches!(state.screen.overlay, Some(Overlay::Compare(_))) {
+    if !compare::is_shown(state) {
         effects.extend(compare::go_home(state));
     }
 }

@@ -176,7 +176,7 @@ fn shelf(name: String) -> Shelf {
     }
 }
 
-/// What people type: messages, commands whole and half, and anything else.
+/// What comes of looking for a model.
 fn sought() -> impl Strategy<Value = Result<(), Failure>> {
     prop_oneof![
         Just(Ok(())),
@@ -184,6 +184,7 @@ fn sought() -> impl Strategy<Value = Result<(), Failure>> {
     ]
 }
 
+/// What people type: messages, commands whole and half, and anything else.
 fn texts() -> impl Strategy<Value = String> {
     const TYPED: &[&str] = &[
         "hello",

@@ -59,7 +59,7 @@ def of_a_kind(r: random.Random) -> Talk:
     """What kind of thing something is, also for those who ask whether it is of this or that kind: a small network finds the one, but to
     hold two against each other and say yes or no it hardly learns."""
     rows = {row[0]: row for row in table("kinds")}
-    kind, single, *members = r.choice(list(rows.values()))
+    kind, _, *members = r.choice(list(rows.values()))
     alike = {other for group in _ALIKE if kind in group for other in group}
     asked = kind if r.random() < 0.5 else r.choice([other for other in rows if other not in alike])
     member = r.choice([m for m in members if asked == kind or m not in rows[asked]])
