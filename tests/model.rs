@@ -141,6 +141,7 @@ fn rambling() -> Sampling {
         top_k: 0,
         top_p: 1.0,
         min_p: 0.0,
+        ignore_eos: true,
         seed: Seed::Fixed(1),
         ..Sampling::default()
     }

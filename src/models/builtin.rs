@@ -18,7 +18,7 @@ static BYTES: &[u8] = include_bytes!("../../assets/cria/cria-q8_0.gguf");
 
 /// The SHA-256 of [`BYTES`]; a test holds it. It is written beside the unpacked file, so that another version of the model
 /// under the same name is noticed.
-pub(super) const SHA256: &str = "b95d0ce6a379a7f3e25f0ed2fdbd490b1f041bb314fbfc463b70b6be19fe1509";
+pub(super) const SHA256: &str = "f99621c046fa1806dba536462a097874afff68acc9da9336a0ec9d7e924dce99";
 
 /// The file's name in the cache folder.
 const FILE: &str = "cria-q8_0.gguf";

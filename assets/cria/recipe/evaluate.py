@@ -11,6 +11,7 @@ a goal is missed.
 import argparse
 import json
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -99,12 +100,15 @@ class Asked:
     talk: Talk
     answer: str
     right: bool
+    # Every answer of the conversation.
     ended: bool
     looped: bool
 
 
 def loops(text: str) -> bool:
-    """Whether up to sixteen words are said four times in a row."""
+    """Whether up to sixteen words are said four times in a row, or a piece of one word eight times."""
+    if re.search(r"([^\W\d_]{1,12}?)\1{7}", text):
+        return True
     words = text.split()
     for length in range(1, 17):
         for start in range(len(words) - 4 * length + 1):
@@ -128,7 +132,7 @@ class Quipu:
         session = f"case {number}"
         extra = ["--system", talk.system] if talk.system else []
         several = ["--session", session] if len(talk.turns) > 1 else []
-        told = {}
+        told, ended = {}, True
         for turn in talk.turns:
             command = [*self.base, *extra, *several, "--", turn.user]
             variables = {**self.variables, "QUIPU_HOME": f"{self.variables['HOME']}/{number % 8}"}
@@ -136,8 +140,8 @@ class Quipu:
             if done.returncode != 0:
                 raise SystemExit(f"quipu failed: {done.stderr}")
             told = json.loads(done.stdout)
+            ended &= told["finish"] == "end-of-turn"
         answer = told["text"]
-        ended = told["finish"] == "end-of-turn"
         return Asked(talk, answer, talk.turns[-1].judge(answer.strip()), ended, loops(answer))
 
 
@@ -150,7 +154,7 @@ def main() -> None:
     parser.add_argument("--draw", default="", help="a name: other cases for each, so that some are left that nobody looked at")
     parser.add_argument("--part", type=float, default=1.0, help="share of the cases that are asked")
     parser.add_argument("--only", help="rows whose title has this word")
-    parser.add_argument("--wrong", type=int, default=0, help="wrong answers to show of each row")
+    parser.add_argument("--wrong", type=int, default=0, help="wrong or endless answers to show of each row")
     parser.add_argument("--fail", action="store_true")
     args = parser.parse_args()
     rows = [row for row in ROWS if not args.only or args.only in row.title]
@@ -174,11 +178,13 @@ def main() -> None:
                 short, ended = short + len(asked), ended + ends
             if (row.goal and right < row.goal) or looped:
                 missed.append(row.title)
-            for one in [one for one in asked if not one.right][: args.wrong]:
+            for one in [one for one in asked if not (one.right and one.ended)][: args.wrong]:
                 turn = one.talk.turns[-1]
                 print(f"    {one.talk.system!r} {[t.user for t in one.talk.turns]!r}\n    wanted {turn.answer!r}\n    got    {one.answer!r}", file=sys.stderr)
     if short:
-        print(f"\nShort answers that ended by themselves: {ended} of {short}.")
+        print(f"\nCases of short answers in which every answer ended by itself: {ended} of {short}.")
+    if ended < short:
+        missed.append("short answers that end")
     if missed:
         print(f"Missed: {', '.join(missed)}.")
         sys.exit(1 if args.fail else 0)

@@ -34,18 +34,24 @@ SAVED_EVERY = 240.0
 STUMBLES = 0.25
 
 
-def stumbled(r: random.Random, ids: list[int], learned: list[bool], vocabulary: int) -> tuple[list[int], list[bool]]:
-    """The conversation with a mistake amid what is to be said: a piece said again and again, or a few tokens that mean nothing.
+def stumbled(r: random.Random, ids: list[int], learned: list[bool], tokenizer: Tokenizer) -> tuple[list[int], list[bool]]:
+    """The conversation with a mistake amid what is to be said: a piece said again, or a few tokens that mean nothing.
 
-    The mistake is read, but never learned; what comes after it is. So a model that has said something wrong finds back and ends. Without
-    this it only ever sees answers without a fault, and after the first one of its own it may go in circles.
+    The mistake is read, but never learned; what comes after it is: the rest of the answer, or its end where the same was said so often
+    that nothing else helps. Without this a model only ever sees answers without a fault, and after the first one of its own it may go in
+    circles. Numbers are no reason to end: with them, counting from 1 to 16 looked so much like a circle that it ended at 6.
     """
+    end = tokenizer.token_to_id("<|im_end|>")
     at = r.choice([i for i, learn in enumerate(learned) if learn])
-    start = max(at - r.choice([1, 1, 2, 3, 4, 5]), 0)
-    if r.random() < 0.65 and at > start and all(learned[start:at]):
-        mistake = ids[start:at] * r.choice([1, 1, 2, 3, 4, 6, 10, 16])
+    start = max(at - r.choice([1, 1, 1, 2, 2, 3, 4, 6, 9, 14]), 0)
+    piece = ids[start:at]
+    if r.random() < 0.3 or not piece or not all(learned[start:at]) or end in piece:
+        mistake = [r.randrange(tokenizer.get_vocab_size()) for _ in range(r.randrange(1, 4))]
+    elif r.random() < 0.5 or any(letter.isdigit() for letter in tokenizer.decode(piece)):
+        mistake = piece * r.choice([1, 1, 2])
     else:
-        mistake = [r.randrange(vocabulary) for _ in range(r.randrange(1, 4))]
+        mistake = piece * r.randrange(*(8, 24) if len(piece) < 3 else (6, 10))
+        return ids[:at] + mistake + [end], learned[:at] + [False] * len(mistake) + [True]
     return ids[:at] + mistake + ids[at:], learned[:at] + [False] * len(mistake) + learned[at:]
 
 
@@ -61,7 +67,7 @@ def encoded(tokenizer: Tokenizer, r: random.Random, count: int, early: bool = Fa
             ids += piece
             learned += [learn] * len(piece)
         if r.random() < STUMBLES:
-            ids, learned = stumbled(r, ids, learned, tokenizer.get_vocab_size())
+            ids, learned = stumbled(r, ids, learned, tokenizer)
         yield ids, learned
 
 

@@ -18,7 +18,8 @@ def repeated(r: random.Random) -> Talk:
 
 def long_copy(r: random.Random) -> Talk:
     """A long list of words that have nothing to do with each other: nothing but looking back helps."""
-    words = [any_word(r) for _ in range(r.randrange(16, 70))]
+    one = made_up if r.random() < 0.3 else any_word
+    words = [one(r) for _ in range(r.randrange(16, 70))]
     user = filled(r, "[Repeat|Copy|Write again|Say again] [these words|this list|this]: ") + " " + " ".join(words)
     return Talk([Turn(user.replace("  ", " "), " ".join(words))], drill=True)
 
@@ -86,7 +87,7 @@ _SENTENCES = [
 
 def used(r: random.Random) -> Talk:
     """A sentence with a given word."""
-    word = r.choice(NOUNS) if r.random() < 0.85 else made_up(r)
+    word = r.choice(NOUNS) if r.random() < 0.7 else made_up(r)
     user = filled(
         r,
         f"[Use the word {word} in a sentence.|Write a sentence with the word {word}.|Make a sentence with {word}.|"
