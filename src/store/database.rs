@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::error::StoreError;
 
@@ -75,7 +75,14 @@ fn open_file(file: &Path) -> Result<Connection, StoreError> {
     let _ = fs::set_permissions(file, fs::Permissions::from_mode(0o600));
     let unclean = is_unclean(file);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(file, flags)?;
+    #[cfg(not(test))]
+    let connection = Connection::open_with_flags(file, flags);
+    #[cfg(test)]
+    let connection = match VFS.get() {
+        Some(name) => Connection::open_with_flags_and_vfs(file, flags, name),
+        None => Connection::open_with_flags(file, flags),
+    };
+    let mut connection = connection?;
     #[cfg(test)]
     arm(&mut connection)?;
     connection.busy_timeout(PATIENCE)?;
@@ -106,6 +113,9 @@ thread_local! {
     pub(super) static FUSE: std::cell::RefCell<Option<std::sync::Arc<std::sync::atomic::AtomicI64>>> = const {
         std::cell::RefCell::new(None)
     };
+
+    /// The file system of `SQLite` that files are opened by here, where it is not the usual one.
+    pub(super) static VFS: std::cell::Cell<Option<&'static str>> = const { std::cell::Cell::new(None) };
 }
 
 /// Puts the fuse of this thread in.
@@ -137,11 +147,34 @@ fn is_empty(connection: &Connection) -> Result<bool, StoreError> {
     Ok(tables == 0)
 }
 
-/// Settings of the connection. A file system on which the log cannot be used says so, and a journal does instead.
+/// Whether changes go to a log (`SQLite`'s WAL) from here on: it needs memory that processes share, which some file systems refuse.
+fn takes_log(connection: &Connection) -> Result<bool, StoreError> {
+    let mode = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0));
+    // The log is opened with what is read next.
+    let read = mode.and_then(|mode| {
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+        Ok(mode.eq_ignore_ascii_case("wal"))
+    });
+    match read {
+        Err(refused)
+            if matches!(
+                refused.sqlite_error_code(),
+                Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure)
+            ) =>
+        {
+            Ok(false)
+        }
+        read => Ok(read?),
+    }
+}
+
+/// Settings of the connection. Where no log can be used, a journal does instead.
 fn settle(connection: &Connection) -> Result<(), StoreError> {
-    let mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
-    if !mode.eq_ignore_ascii_case("wal") {
+    if !takes_log(connection)? {
+        // The file may come with a log, from elsewhere: alone with it, nothing needs to be shared to read that.
+        connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
         let mode: String = connection.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get(0))?;
+        connection.pragma_update(None, "locking_mode", "NORMAL")?;
         tracing::warn!(
             mode,
             "the sessions are written without a log: this file system refuses one"

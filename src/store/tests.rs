@@ -18,7 +18,7 @@ use crate::domain::session::{
 };
 use crate::domain::{Answer, Conversation, MessageId, Role};
 
-use super::database::{FILE, FUSE, MIGRATIONS};
+use super::database::{FILE, FUSE, MIGRATIONS, VFS};
 use super::worker::Worker;
 use super::{Archive, StoreOptions, database};
 
@@ -302,6 +302,80 @@ fn a_log_that_was_cut_off_opens_to_a_prefix() {
         is_sound(copy.path());
     }
     assert_eq!(before, 12);
+}
+
+#[test]
+fn a_file_system_that_refuses_a_log_keeps_every_word_too() {
+    let folder = TempDir::new().unwrap();
+    // It has no memory that processes share, which a log needs; so it is on many file systems of a network.
+    VFS.set(Some("unix-dotfile"));
+    let mut bench = Bench::new(folder.path());
+    let connection = bench.worker.database();
+    VFS.set(None);
+    let connection = connection.unwrap();
+    let mode: String = connection
+        .pragma_query_value(None, "journal_mode", |row| row.get(0))
+        .unwrap();
+    assert_eq!(mode, "delete");
+    // So little that what is not yet committed goes to the file before its time.
+    connection.pragma_update(None, "cache_size", 10).unwrap();
+    let said: Vec<String> = (0..12)
+        .map(|n| format!("message {n} ") + &"knots ".repeat(4000))
+        .collect();
+    let mut talk = Conversation::default();
+    for text in &said {
+        talk.push(Role::User, text.clone(), 1);
+        assert!(bench.save(0, &mut talk));
+    }
+    let file = |end: &str| folder.path().join(format!("{FILE}{end}"));
+    assert!(!file("-wal").exists());
+    let before = fs::read(file("")).unwrap();
+    // The plug is pulled amid a change.
+    let connection = bench.worker.database().unwrap();
+    connection
+        .execute_batch("BEGIN IMMEDIATE; UPDATE message SET text = upper(text)")
+        .unwrap();
+    let copy = TempDir::new().unwrap();
+    for end in ["", "-journal"] {
+        fs::copy(file(end), copy.path().join(format!("{FILE}{end}"))).unwrap();
+    }
+    connection.execute_batch("ROLLBACK").unwrap();
+    assert!(
+        fs::read(copy.path().join(FILE)).unwrap() != before,
+        "the file was not changed"
+    );
+    assert_eq!(on_disk(copy.path()), std::slice::from_ref(&said));
+    is_sound(copy.path());
+    drop(bench);
+    assert_eq!(on_disk(folder.path()), [said]);
+    is_sound(folder.path());
+}
+
+#[test]
+fn a_log_from_elsewhere_is_read_where_none_can_be_used() {
+    let from = TempDir::new().unwrap();
+    let mut bench = Bench::new(from.path());
+    let mut talk = Conversation::default();
+    talk.push(Role::User, "hello", 1);
+    assert!(bench.save(0, &mut talk));
+    let here = TempDir::new().unwrap();
+    for end in ["", "-wal"] {
+        let name = format!("{FILE}{end}");
+        fs::copy(from.path().join(&name), here.path().join(&name)).unwrap();
+    }
+    VFS.set(Some("unix-dotfile"));
+    let mut bench = Bench::new(here.path());
+    let opened = bench.worker.database().is_ok();
+    let also = Bench::new(here.path()).worker.database().is_ok();
+    VFS.set(None);
+    assert!(opened && also, "one of two could not open it");
+    let mut later = Conversation::default();
+    later.push(Role::User, "good day", 2);
+    assert!(bench.save(0, &mut later));
+    drop(bench);
+    assert!(!here.path().join(format!("{FILE}-wal")).exists());
+    assert_eq!(on_disk(here.path()), [["hello"], ["good day"]]);
+    is_sound(here.path());
 }
 
 #[test]
