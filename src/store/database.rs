@@ -74,19 +74,7 @@ fn open_file(file: &Path) -> Result<Connection, StoreError> {
     // One that was copied here may be open to others.
     let _ = fs::set_permissions(file, fs::Permissions::from_mode(0o600));
     let unclean = is_unclean(file);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    #[cfg(not(test))]
-    let connection = Connection::open_with_flags(file, flags);
-    #[cfg(test)]
-    let connection = match VFS.get() {
-        Some(name) => Connection::open_with_flags_and_vfs(file, flags, name),
-        None => Connection::open_with_flags(file, flags),
-    };
-    let mut connection = connection?;
-    #[cfg(test)]
-    arm(&mut connection)?;
-    connection.busy_timeout(PATIENCE)?;
-    settle(&connection)?;
+    let mut connection = settled(file)?;
     let application: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if application != APPLICATION && !(application == 0 && version == 0 && is_empty(&connection)?) {
@@ -107,25 +95,32 @@ fn open_file(file: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
+/// Opens the file as it is.
+fn connect(file: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(file, flags)?;
+    #[cfg(test)]
+    let connection = armed(connection)?;
+    connection.busy_timeout(PATIENCE)?;
+    Ok(connection)
+}
+
 #[cfg(test)]
 thread_local! {
     /// Counts the operations of `SQLite` on files opened here down to one that fails.
     pub(super) static FUSE: std::cell::RefCell<Option<std::sync::Arc<std::sync::atomic::AtomicI64>>> = const {
         std::cell::RefCell::new(None)
     };
-
-    /// The file system of `SQLite` that files are opened by here, where it is not the usual one.
-    pub(super) static VFS: std::cell::Cell<Option<&'static str>> = const { std::cell::Cell::new(None) };
 }
 
 /// Puts the fuse of this thread in.
 #[cfg(test)]
-fn arm(connection: &mut Connection) -> Result<(), StoreError> {
+fn armed(mut connection: Connection) -> rusqlite::Result<Connection> {
     use std::sync::atomic::Ordering;
     if let Some(fuse) = FUSE.with_borrow(Clone::clone) {
         connection.progress_handler(1, Some(move || fuse.fetch_sub(1, Ordering::Relaxed) == 0))?;
     }
-    Ok(())
+    Ok(connection)
 }
 
 /// Whether whoever used the file last could not close it: `SQLite` leaves its log or its journal then.
@@ -142,36 +137,35 @@ fn beside(file: &Path, end: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn is_empty(connection: &Connection) -> Result<bool, StoreError> {
+fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     Ok(tables == 0)
 }
 
-/// Whether changes go to a log (`SQLite`'s WAL) from here on: it needs memory that processes share, which some file systems refuse.
-fn takes_log(connection: &Connection) -> Result<bool, StoreError> {
-    let mode = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0));
+/// Has changes go to a log (`SQLite`'s WAL); says whether they do. It needs memory that processes share, which some file systems refuse.
+fn take_log(connection: &Connection) -> rusqlite::Result<bool> {
+    let mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
     // The log is opened with what is read next.
-    let read = mode.and_then(|mode| {
-        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-        Ok(mode.eq_ignore_ascii_case("wal"))
-    });
-    match read {
-        Err(refused)
-            if matches!(
-                refused.sqlite_error_code(),
-                Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure)
-            ) =>
-        {
-            Ok(false)
-        }
-        read => Ok(read?),
-    }
+    is_empty(connection)?;
+    Ok(mode.eq_ignore_ascii_case("wal"))
 }
 
-/// Settings of the connection. Where no log can be used, a journal does instead.
-fn settle(connection: &Connection) -> Result<(), StoreError> {
-    if !takes_log(connection)? {
-        // The file may come with a log, from elsewhere: alone with it, nothing needs to be shared to read that.
+fn is_refusal(error: &rusqlite::Error) -> bool {
+    use ErrorCode::{CannotOpen, SystemIoFailure};
+    matches!(error.sqlite_error_code(), Some(CannotOpen | SystemIoFailure))
+}
+
+/// Opens the file with its settings. Where no log can be used, a journal does instead.
+fn settled(file: &Path) -> Result<Connection, StoreError> {
+    let mut connection = connect(file)?;
+    let log = match take_log(&connection) {
+        Err(error) if is_refusal(&error) => false,
+        log => log?,
+    };
+    if !log {
+        // A connection that was refused stays so. Another one, alone with the file, reads a log that may have come from elsewhere
+        // without memory to share.
+        connection = connect(file)?;
         connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
         let mode: String = connection.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get(0))?;
         connection.pragma_update(None, "locking_mode", "NORMAL")?;
@@ -186,7 +180,7 @@ fn settle(connection: &Connection) -> Result<(), StoreError> {
     // The file may come from anywhere.
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "cell_size_check", true)?;
-    Ok(())
+    Ok(connection)
 }
 
 fn check(connection: &Connection) -> Result<(), StoreError> {

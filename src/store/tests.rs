@@ -18,7 +18,7 @@ use crate::domain::session::{
 };
 use crate::domain::{Answer, Conversation, MessageId, Role};
 
-use super::database::{FILE, FUSE, MIGRATIONS, VFS};
+use super::database::{FILE, FUSE, MIGRATIONS};
 use super::worker::Worker;
 use super::{Archive, StoreOptions, database};
 
@@ -76,6 +76,30 @@ impl Bench {
         });
         opened.unwrap()
     }
+}
+
+/// A worker that has kept one word.
+fn greeted(folder: &Path) -> (Bench, Conversation) {
+    let mut bench = Bench::new(folder);
+    let mut talk = Conversation::default();
+    talk.push(Role::User, "hello", 1);
+    assert!(bench.save(0, &mut talk));
+    (bench, talk)
+}
+
+/// Has processes share no memory over the file, which a log needs; so it is on many file systems of a network. `SQLite` follows no link
+/// there.
+fn refuse_logs(folder: &Path) {
+    std::os::unix::fs::symlink("nowhere", folder.join(format!("{FILE}-shm"))).unwrap();
+}
+
+/// The file and what belongs to it, as they lie there when the plug is pulled.
+fn pulled(folder: &Path, ends: [&str; 2]) -> TempDir {
+    let copy = TempDir::new().unwrap();
+    for name in ends.map(|end| format!("{FILE}{end}")) {
+        fs::copy(folder.join(&name), copy.path().join(&name)).unwrap();
+    }
+    copy
 }
 
 /// What was said in the sessions, oldest first, by the file alone.
@@ -307,12 +331,9 @@ fn a_log_that_was_cut_off_opens_to_a_prefix() {
 #[test]
 fn a_file_system_that_refuses_a_log_keeps_every_word_too() {
     let folder = TempDir::new().unwrap();
-    // It has no memory that processes share, which a log needs; so it is on many file systems of a network.
-    VFS.set(Some("unix-dotfile"));
     let mut bench = Bench::new(folder.path());
-    let connection = bench.worker.database();
-    VFS.set(None);
-    let connection = connection.unwrap();
+    refuse_logs(folder.path());
+    let connection = bench.worker.database().unwrap();
     let mode: String = connection
         .pragma_query_value(None, "journal_mode", |row| row.get(0))
         .unwrap();
@@ -327,18 +348,13 @@ fn a_file_system_that_refuses_a_log_keeps_every_word_too() {
         talk.push(Role::User, text.clone(), 1);
         assert!(bench.save(0, &mut talk));
     }
-    let file = |end: &str| folder.path().join(format!("{FILE}{end}"));
-    assert!(!file("-wal").exists());
-    let before = fs::read(file("")).unwrap();
-    // The plug is pulled amid a change.
+    assert!(!folder.path().join(format!("{FILE}-wal")).exists());
+    let before = fs::read(folder.path().join(FILE)).unwrap();
     let connection = bench.worker.database().unwrap();
     connection
         .execute_batch("BEGIN IMMEDIATE; UPDATE message SET text = upper(text)")
         .unwrap();
-    let copy = TempDir::new().unwrap();
-    for end in ["", "-journal"] {
-        fs::copy(file(end), copy.path().join(format!("{FILE}{end}"))).unwrap();
-    }
+    let copy = pulled(folder.path(), ["", "-journal"]);
     connection.execute_batch("ROLLBACK").unwrap();
     assert!(
         fs::read(copy.path().join(FILE)).unwrap() != before,
@@ -354,21 +370,16 @@ fn a_file_system_that_refuses_a_log_keeps_every_word_too() {
 #[test]
 fn a_log_from_elsewhere_is_read_where_none_can_be_used() {
     let from = TempDir::new().unwrap();
-    let mut bench = Bench::new(from.path());
-    let mut talk = Conversation::default();
-    talk.push(Role::User, "hello", 1);
-    assert!(bench.save(0, &mut talk));
-    let here = TempDir::new().unwrap();
-    for end in ["", "-wal"] {
-        let name = format!("{FILE}{end}");
-        fs::copy(from.path().join(&name), here.path().join(&name)).unwrap();
-    }
-    VFS.set(Some("unix-dotfile"));
+    // While it is open, its log is not in the file.
+    let _open = greeted(from.path());
+    let here = pulled(from.path(), ["", "-wal"]);
     let mut bench = Bench::new(here.path());
-    let opened = bench.worker.database().is_ok();
-    let also = Bench::new(here.path()).worker.database().is_ok();
-    VFS.set(None);
-    assert!(opened && also, "one of two could not open it");
+    refuse_logs(here.path());
+    assert!(bench.worker.database().is_ok());
+    assert!(
+        Bench::new(here.path()).worker.database().is_ok(),
+        "another could not open it"
+    );
     let mut later = Conversation::default();
     later.push(Role::User, "good day", 2);
     assert!(bench.save(0, &mut later));
@@ -386,10 +397,7 @@ fn a_damaged_file_is_set_aside_and_named() {
         "no database at all, but long enough to look like one".repeat(99),
     )
     .unwrap();
-    let mut bench = Bench::new(folder.path());
-    let mut talk = Conversation::default();
-    talk.push(Role::User, "hello", 1);
-    assert!(bench.save(0, &mut talk));
+    greeted(folder.path());
     let aside: Vec<PathBuf> = fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -663,10 +671,7 @@ fn old_traces_and_old_trash_go() {
 #[test]
 fn a_session_that_was_removed_under_our_hands_is_kept_anew() {
     let folder = TempDir::new().unwrap();
-    let mut bench = Bench::new(folder.path());
-    let mut talk = Conversation::default();
-    talk.push(Role::User, "hello", 1);
-    assert!(bench.save(0, &mut talk));
+    let (mut bench, mut talk) = greeted(folder.path());
     let mut other = Archive::open(&options(folder.path())).unwrap();
     other.remove(SessionId(1)).unwrap();
     talk.push(Role::User, "and now?", 2);
